@@ -412,9 +412,10 @@ function judgeHeld(
   },
 ): Cause {
   const next = stage + 2
+  const since = hold === 'unpromoted' ? 'a day' : 'an hour'
   return {
     kind: 'present',
-    message: `${nameOf(facts)}: the rollout of config ${hash.slice(0, SHORT_HASH)} has waited before stage ${next} for an hour or longer: ${HOLD_WORDS[hold]}`,
+    message: `${nameOf(facts)}: the rollout of config ${hash.slice(0, SHORT_HASH)} has waited before stage ${next} for ${since} or longer: ${HOLD_WORDS[hold]}`,
     subject: `${rolloutId}/${stage}/${at}/held`,
     details: { rollout_id: rolloutId, config_hash: hash, stage: next, hold },
     // Something else may hold it by now.

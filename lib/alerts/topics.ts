@@ -79,13 +79,22 @@ export async function findTopicCauses(
   )
   const held = (await listHeldAutoApplies(db)).map(
     ({ id, fleetConfigId, name, number, heldAt, hold }): TopicCause => {
-      const { gate, value, limit, title = '' } = hold
+      const { gate, value, limit, title = '', approvers = [] } = hold
       return {
         rule: 'auto_apply_held',
         topic: `fleet_config:${fleetConfigId}`,
         subject: `${id}/${heldAt.toISOString()}`,
         message: `Version ${number} of fleet config "${cut(name)}" stopped applying by itself: ${sayStop(hold)}`,
-        details: { fleet_config_id: fleetConfigId, name: cut(name), number, gate, value, limit, title },
+        details: {
+          fleet_config_id: fleetConfigId,
+          name: cut(name),
+          number,
+          gate,
+          value,
+          limit,
+          title,
+          ...(approvers.length === 0 ? {} : { approvers: approvers.join(', ') }),
+        },
       }
     },
   )

@@ -1,6 +1,6 @@
 import { isInOneOf } from '../campaigns/judge/scope.ts'
 import { KeptRuns } from '../campaigns/run/kept-runs.ts'
-import { findLapse } from '../campaigns/run/lapse.ts'
+import { hasPolicyChanged, listGone } from '../campaigns/run/lapse.ts'
 import { listAmidStages, listStaged, stopStaged } from '../campaigns/run/stop-staged.ts'
 import {
   type AutoApplyInForce,
@@ -198,9 +198,16 @@ export class AutoApplyEngine {
   async #findLapse(autoApply: StoredAutoApply, run: AutoApplyRun): Promise<AutoApplyHold | null> {
     const nowMs = this.#parts.clock.monotonicMs()
     if (nowMs < run.nextLapseLookMs) return null
-    const lapse = await findLapse(this.#parts, { ...autoApply, reach: autoApply })
-    run.nextLapseLookMs = lapse === null ? nowMs + LAPSE_LOOK_MS : 0
-    return lapse === null ? null : { gate: lapse, value: 1, limit: 0, workload_ids: [] }
+    run.nextLapseLookMs = 0
+    if (hasPolicyChanged(this.#parts, autoApply))
+      return { gate: 'policy_changed', value: 1, limit: 0, workload_ids: [] }
+    const gone = await listGone(this.#parts, { approvals: autoApply.approvals, reach: autoApply })
+    if (gone.length > 0) {
+      const approvers = gone.map(({ by }) => by)
+      return { gate: 'approver_gone', value: approvers.length, limit: 0, workload_ids: [], approvers }
+    }
+    run.nextLapseLookMs = nowMs + LAPSE_LOOK_MS
+    return null
   }
 
   async #findFailures(autoApply: StoredAutoApply, run: AutoApplyRun): Promise<AutoApplyHold | null> {

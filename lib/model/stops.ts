@@ -4,6 +4,8 @@ export interface Stop {
   value: number
   limit: number
   title?: string | undefined
+  /** Who approved it and may not any more. */
+  approvers?: readonly string[] | undefined
 }
 
 /** What is no measure: an approval that does not hold any more. */
@@ -19,5 +21,7 @@ export const isLapse = (gate: string): boolean => Object.hasOwn(LAPSES, gate)
  * The sentence of alerts, evidence and the command line: what was found, what was allowed, and what most of them failed
  * of.
  */
-export const sayStop = ({ gate, value, limit, title = '' }: Stop): string =>
-  LAPSES[gate] ?? `${gate} is ${value}, allowed is ${limit}${title && ` (${title})`}`
+export const sayStop = ({ gate, value, limit, title = '', approvers = [] }: Stop): string =>
+  isLapse(gate)
+    ? `${LAPSES[gate]}${approvers.length > 0 ? ` (${approvers.join(', ')})` : ''}`
+    : `${gate} is ${value}, allowed is ${limit}${title && ` (${title})`}`

@@ -115,6 +115,10 @@ export const AutoApplyHold = named(
     value: number(),
     limit: number(),
     workload_ids: note('Some of those that it is about.', array(string())),
+    approvers: note(
+      'Of `approver_gone`: who approved it and may not any more, by e-mail; absent in those of older versions.',
+      optional(array(string())),
+    ),
     cause: note('What the last of them failed of, in the words of push errors.', optional(string())),
     title: optional(string()),
   }),

@@ -111,8 +111,8 @@ function printWaves(
 
 /** Why it halted and on whom, and where it can go from there. */
 function haltLines(campaign: CampaignRecord, halt: CampaignHalt): string[] {
-  const { workloads = [], approvers = [], value } = halt
-  const names = [...workloads.map(({ workload_name: name }) => name), ...approvers]
+  const { workloads = [], value } = halt
+  const names = workloads.map(({ workload_name: name }) => name)
   const more = isLapse(halt.gate) ? 0 : value - names.length
   const who = `${names.join(', ')}${names.length > 0 && more > 0 ? ` and ${more} more` : ''}`
   const why = sayStop({ ...halt, title: halt.title ?? halt.cause })

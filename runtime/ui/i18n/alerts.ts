@@ -106,8 +106,8 @@ export const alertTexts = defineTexts({
     pushFailed: (hash: string) => `Config ${hash} failed.`,
     rolloutHalted: (stage: number) =>
       `It stopped by itself in stage ${formatNumber(stage)} and waits for somebody to decide.`,
-    rolloutHeld: (stage: number, why: string) =>
-      `It has waited before stage ${formatNumber(stage)} for an hour or longer: ${why}.`,
+    rolloutHeld: (stage: number, why: string, isForDays: boolean) =>
+      `It has waited before stage ${formatNumber(stage)} for ${isForDays ? 'a day' : 'an hour'} or longer: ${why}.`,
     recovered: (count: number) =>
       count === 1
         ? 'Its one live instance is healthy again: continue the rollout, or roll it back.'
@@ -198,8 +198,8 @@ export const alertTexts = defineTexts({
     pushFailed: (hash: string) => `La config ${hash} a échoué.`,
     rolloutHalted: (stage: number) =>
       `Il s’est arrêté de lui-même à l’étape ${formatNumber(stage)} et attend que quelqu’un décide.`,
-    rolloutHeld: (stage: number, why: string) =>
-      `Il attend depuis une heure ou plus avant l’étape ${formatNumber(stage)} : ${why}.`,
+    rolloutHeld: (stage: number, why: string, isForDays: boolean) =>
+      `Il attend depuis ${isForDays ? 'un jour' : 'une heure'} ou plus avant l’étape ${formatNumber(stage)} : ${why}.`,
     recovered: (count: number) =>
       count === 1
         ? 'Sa seule instance active est de nouveau saine : poursuivez le déploiement, ou revenez en arrière.'
@@ -382,7 +382,11 @@ function describeStop(details: Details, about: ErrorOfAlert): string {
   return [
     details['hold'] === undefined
       ? words.rolloutHalted(Number(details['stage']))
-      : words.rolloutHeld(Number(details['stage']), whyHeld(String(details['hold']))),
+      : words.rolloutHeld(
+          Number(details['stage']),
+          whyHeld(String(details['hold'])),
+          details['hold'] === 'unpromoted',
+        ),
     asSentence(causeOf(details, about)),
     describeWorse(details),
     details['recovered'] === undefined ? '' : words.recovered(Number(details['recovered'])),
@@ -439,7 +443,8 @@ export function describeAlert(
     const { hold, cause } = say(autoApplyTexts)
     const why = hold[String(details['gate']) as keyof typeof hold]
     const title = String(details['title'] ?? '')
-    const said = why?.(Number(details['value']), Number(details['limit'])) ?? message
+    const said =
+      why?.(Number(details['value']), Number(details['limit']), text(details['approvers'])) ?? message
     return title === '' ? said : `${said} ${cause(title)}`
   }
   const ofPeople = describePeople(rule, details)

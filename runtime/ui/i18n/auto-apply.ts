@@ -41,8 +41,9 @@ export const autoApplyTexts = defineTexts({
         `It stopped: ${n(value)} pushes failed within an hour, ${n(limit)} may.`,
       policy_changed: () =>
         'It stopped: the config policy is another one than when it was approved. Ask for it again.',
-      approver_gone: () => 'It stopped: whoever approved it may not approve any more. Ask for it again.',
-    } satisfies Record<AutoApplyHold['gate'], (value: number, limit: number) => string>,
+      approver_gone: (_value: number, _limit: number, who = '') =>
+        `It stopped: whoever approved it may not approve any more${who && ` (${who})`}. Ask for it again.`,
+    } satisfies Record<AutoApplyHold['gate'], (value: number, limit: number, who?: string) => string>,
     cause: (title: string) => `Most recently: ${title}.`,
     plan: (number: number) => `See whom version ${n(number)} would reach`,
     planTitle: (number: number) => `Version ${n(number)} by itself`,
@@ -150,8 +151,8 @@ export const autoApplyTexts = defineTexts({
         `Elle s’est arrêtée : ${n(value)} poussées ont échoué en une heure, la limite est ${n(limit)}.`,
       policy_changed: () =>
         'Elle s’est arrêtée : la politique des configs n’est plus celle de son approbation. Redemandez-la.',
-      approver_gone: () =>
-        'Elle s’est arrêtée : qui l’a approuvée n’a plus le droit d’approuver. Redemandez-la.',
+      approver_gone: (_value: number, _limit: number, who = '') =>
+        `Elle s’est arrêtée : qui l’a approuvée n’a plus le droit d’approuver${who && ` (${who})`}. Redemandez-la.`,
     },
     cause: (title: string) => `En dernier : ${title}.`,
     plan: (number: number) => `Voir qui la version ${n(number)} atteindrait`,

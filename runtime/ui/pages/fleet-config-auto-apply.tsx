@@ -202,7 +202,8 @@ function About({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
       </p>
       {hold && (
         <p role="alert">
-          {words.hold[hold.gate]?.(hold.value, hold.limit)} {hold.title && words.cause(hold.title)}
+          {words.hold[hold.gate]?.(hold.value, hold.limit, formatList(hold.approvers ?? []))}{' '}
+          {hold.title && words.cause(hold.title)}
         </p>
       )}
       <p class="muted">

@@ -638,7 +638,8 @@ describe('what is in force', () => {
   it('stops when whoever approved it may not any more', async () => {
     await database.pool.execute('delete from user_groups where user_id = $1', [scene.approver.userId])
     await scene.work(6_000)
-    expect((await scene.state()).in_force).toMatchObject({ status: 'held', hold: { gate: 'approver_gone' } })
+    const hold = { gate: 'approver_gone', value: 1, approvers: [scene.approver.email] }
+    expect((await scene.state()).in_force).toMatchObject({ status: 'held', hold })
     await newcomer('vm-4')
     expect(scene.agent('vm-4').offered()).toEqual([])
     expect(await scene.on('POST', '/continue', { comment: 'please' })).toMatchObject({

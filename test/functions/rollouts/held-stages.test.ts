@@ -90,7 +90,13 @@ describe('a canary', () => {
     ctx.clock.advance(23 * 3_600_000)
     ann = await signIn(ctx, { email: 'next-day@example.com' })
     expect(await alerts()).toMatchObject([
-      { rule: 'rollout_halted', details: { rollout_id: rollout, stage: 2, hold: 'unpromoted' } },
+      {
+        rule: 'rollout_halted',
+        message: expect.stringMatching(
+          / has waited before stage 2 for a day or longer: nobody has promoted its canary$/,
+        ),
+        details: { rollout_id: rollout, stage: 2, hold: 'unpromoted' },
+      },
     ])
   })
 
