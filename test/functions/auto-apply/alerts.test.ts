@@ -21,7 +21,7 @@ const rules = async () => (await alerts()).map(({ rule }) => rule)
 async function haltedCampaign(): Promise<string> {
   await scene.carry(1)
   await scene.write(2)
-  const id = await scene.campaign(2, { waves: [{ count: 1 }, {}], limits: {} })
+  const id = await scene.campaign(2, { waves: [{ count: 1 }, {}], limits: { failed: 0 } })
   await scene.work(300)
   for (const agent of scene.agents.values()) if (agent.offered().length > 1) agent.fail('no such processor')
   for (let n = 0; n < 3; n++) await scene.work(1_000)
