@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Destination } from '../configs/diff/destinations.ts'
 import type { ConfigEngine } from '../configs/engine.ts'
 import { classifyAgentError } from '../configs/redact/agent-error.ts'
-import type { Workload } from '../fleet/state/model.ts'
+import type { Instance, Workload } from '../fleet/state/model.ts'
 import { deadEndOf } from '../fleet/views/aftermath.ts'
 import { errorFields } from '../fleet/views/errors.ts'
 import { findFailingExporters } from '../fleet/views/failing-exporters.ts'
@@ -62,13 +62,21 @@ export const sendsByConfig = (workload: Workload): boolean =>
 /** Instances of one workload whose health is looked at: what fails mostly fails for all. */
 const UNHEALTHY_MAX = 20
 
-/** What the exporters of a workload's live instances that fail now say, by their ids. */
-function failingExportersOf({ live }: Workload): Map<string, string> {
-  const found = new Map<string, string>()
+/** The unhealthy instances of a workload that are looked at, with the config by which each sends. */
+function* listUnhealthy(workload: Workload): Generator<{ hash: string; instance: Instance }, void> {
   let left = UNHEALTHY_MAX
-  for (const { health } of live.unhealthy) {
-    if (left-- === 0) break
-    for (const [id, text] of findFailingExporters(health)) if (!found.has(id)) found.set(id, text)
+  for (const instance of workload.live.unhealthy) {
+    if (left-- === 0) return
+    yield { hash: instance.appliedHash || configOf(workload), instance }
+  }
+}
+
+/** What the exporters of a workload's live instances that run this config and fail now say, by their ids. */
+function failingExportersOf(workload: Workload, config: string): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const { hash, instance } of listUnhealthy(workload)) {
+    if (hash !== config) continue
+    for (const [id, text] of findFailingExporters(instance.health)) if (!found.has(id)) found.set(id, text)
   }
   return found
 }
@@ -136,15 +144,21 @@ async function toWire(
   }
 }
 
-/** The workloads that send anywhere, by the hash of the config that says where. */
+/**
+ * The workloads that send anywhere, by the hash of the config that says where: the one that they are to run, and what those
+ * of their instances run that are unhealthy, such as the ones of a stage that halted.
+ */
 async function sendersByConfig(workloads: Iterable<Workload>, pace: Pace): Promise<Map<string, Workload[]>> {
   const senders = new Map<string, Workload[]>()
   await eachInTurns(workloads, pace, (workload) => {
     if (!sendsByConfig(workload)) return
-    const hash = configOf(workload)
-    const known = senders.get(hash)
-    if (known) known.push(workload)
-    else senders.set(hash, [workload])
+    const hashes = new Set([configOf(workload)])
+    for (const { hash } of listUnhealthy(workload)) hashes.add(hash)
+    for (const hash of hashes) {
+      const known = senders.get(hash)
+      if (known) known.push(workload)
+      else senders.set(hash, [workload])
+    }
   })
   return senders
 }
@@ -152,13 +166,13 @@ async function sendersByConfig(workloads: Iterable<Workload>, pace: Pace): Promi
 /** Note where the workloads of one config send data to. */
 async function noteDestinations(
   found: Map<string, Found>,
-  destinations: readonly Destination[],
+  { hash, destinations }: { hash: string; destinations: readonly Destination[] },
   senders: readonly Workload[],
   pace: Pace,
 ): Promise<void> {
   const failures = new Map<Workload, ReadonlyMap<string, string>>()
   await eachInTurns(senders, pace, (workload) => {
-    if (workload.live.unhealthy.size > 0) failures.set(workload, failingExportersOf(workload))
+    if (workload.live.unhealthy.size > 0) failures.set(workload, failingExportersOf(workload, hash))
   })
   for (const { address, exporterType, signals, exporterIds } of destinations) {
     const key = `${exporterType} ${address}`
@@ -193,7 +207,7 @@ export async function listDestinations(
     const some = hashes.slice(at, at + CONFIGS_CHUNK).map(([hash]) => hash)
     const configs = await parts.configs.destinations(some, (missing) => readConfigs(parts.db, missing))
     for (const [hash, destinations] of configs)
-      await noteDestinations(found, destinations, sendersOf.get(hash) ?? [], pace)
+      await noteDestinations(found, { hash, destinations }, sendersOf.get(hash) ?? [], pace)
   }
   const shown = [...found.entries()]
     .sort(

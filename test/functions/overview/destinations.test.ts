@@ -109,6 +109,38 @@ describe('GET /api/fleet/destinations', () => {
     expect(JSON.stringify(told)).not.toContain('exmaple')
   })
 
+  it('marks what those instances cannot reach that run another config than the others, and nothing else', async () => {
+    const agents = [1, 2].map(() => fakeAgent(ctx.fleet, { service: 'edge', host: 'vm-1' }))
+    await ctx.advance(300)
+    const well = exporting(1, 'otlphttp/eu', 'endpoint: https://otel.example.com:4318')
+    const lost = exporting(2, 'otlphttp/eu', 'endpoint: https://otel.exmaple.com:4318')
+    const { workloadId } = agents[0]!
+    await pushConfig(ctx.fleet, workloadId, lost)
+    for (const agent of agents) agent.apply()
+    await ctx.advance(1_000)
+    await pushConfig(ctx.fleet, workloadId, well)
+    agents[1]!.apply()
+    await ctx.advance(1_000)
+    const says = 'dial tcp: lookup otel.exmaple.com on 10.0.0.10:53: no such host'
+    const node = (lastError: string, children: Record<string, unknown> = {}) => ({
+      healthy: false,
+      status: 'StatusRecoverableError',
+      lastError,
+      startTimeMs: 1,
+      statusTimeMs: 1,
+      children: new Map(Object.entries(children)),
+    })
+    const pipeline = node('', { 'exporter:otlphttp/eu': node(says) })
+    agents[0]!.say({ health: node('', { 'pipeline:traces': pipeline }) as never })
+    await ctx.advance(5_000)
+    const editor = await signIn(ctx, { groups: ['editor'] })
+    const { json } = await invoke(ctx, 'GET /api/fleet/destinations', { as: editor.token })
+    const [first, second] = json as ExportDestination[]
+    expect(first).toMatchObject({ address: 'otel.exmaple.com:4318', failing: { workload_count: 1 } })
+    expect(second).toMatchObject({ address: 'otel.example.com:4318', workload_count: 1 })
+    expect(second).not.toHaveProperty('failing')
+  })
+
   it('names namesakes in the order of their hosts', async () => {
     const hosts = ['vm-10', 'vm-2', 'vm-1', 'vm-11']
     for (const host of hosts) {
