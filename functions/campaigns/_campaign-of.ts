@@ -3,6 +3,7 @@ import type { CampaignReader } from '../../lib/campaigns/campaigns.ts'
 import type { CampaignOutcome } from '../../lib/campaigns/decisions.ts'
 import { reachOfCampaign } from '../../lib/campaigns/judge/scope.ts'
 import type { CampaignDraft } from '../../lib/campaigns/read-campaign.ts'
+import { isReachReadable } from '../../lib/campaigns/readable-campaign.ts'
 import { CAMPAIGN_STEPS, type CampaignStep } from '../../lib/model/campaign-steps.ts'
 import type { Permission } from '../../lib/model/permissions.ts'
 import { PRODUCTION_UNCONFIRMED } from '../../lib/model/production.ts'
@@ -65,6 +66,8 @@ export function seesCampaign(
   campaign: Pick<CampaignSummary, 'scope' | 'change'>,
 ): boolean {
   if (scopes === null) return true
+  // What it reaches cannot be told where it cannot be read.
+  if (!isReachReadable(campaign)) return false
   const { scope, change } = campaign
   const reach = reachOfCampaign(campaign)
   if (scope.workload_ids !== undefined && !scope.workload_ids.some(sees)) return false

@@ -17,6 +17,7 @@ import { countAftermaths } from './failed-since.ts'
 import type { CampaignParts } from './judge/parts.ts'
 import { isInOneOf } from './judge/scope.ts'
 import { CampaignPlanner } from './plan/planner.ts'
+import { unreadableOf, withoutColumns } from './readable-campaign.ts'
 import { type CampaignFacts, toCampaignRecord, toKeptRecord } from './record.ts'
 import { lookAtHalt } from './run/halt-holds.ts'
 import { waitsUntil } from './run/note-ends.ts'
@@ -49,6 +50,7 @@ const ALL = 2_000_000_000
 export class Campaigns {
   readonly planner: CampaignPlanner
   readonly #runner: CampaignRunner
+  readonly #toldUnreadable = new Set<string>()
   readonly parts: CampaignParts
 
   constructor(parts: CampaignParts) {
@@ -95,7 +97,9 @@ export class Campaigns {
       db,
       stale.map(({ id }) => id),
     )
-    const campaigns = await Promise.all(read.map((before) => this.#newest(before, again.get(before.id))))
+    const newest = await Promise.all(read.map((before) => this.#newest(before, again.get(before.id))))
+    const unreadable = new Map(newest.map((campaign) => [campaign.id, this.#unreadable(campaign)]))
+    const campaigns = newest.map((campaign) => withoutColumns(campaign, unreadable.get(campaign.id)!))
     const counts = await countRuns(
       this.parts,
       campaigns.map(({ id }) => id),
@@ -114,12 +118,16 @@ export class Campaigns {
     for (const campaign of campaigns) {
       const { id } = campaign
       const reader = readerOf(campaign)
-      records.push(
-        toCampaignRecord(campaign, {
+      const missing = unreadable.get(id)!
+      const isWhole = missing.length === 0
+      records.push({
+        ...(isWhole ? {} : { unreadable: missing }),
+        ...toCampaignRecord(campaign, {
           planning: planning.get(id) ?? null,
           counts: counts.get(id)!,
-          ...(await this.#approval(campaign, reader)),
-          ...(reader.withHelp
+          // Of a part of what is stored nobody can say how it stands.
+          ...(isWhole ? await this.#approval(campaign, reader) : { tally: null, help: null, rule: null }),
+          ...(reader.withHelp && isWhole
             ? await this.#standing(campaign, counts.get(id)!)
             : { haltNow: null, failedSince: null, slow: null, wayBack: null }),
           stagesHalted: countHaltedStages(this.parts, { campaignId: id }),
@@ -130,9 +138,19 @@ export class Campaigns {
           withTexts: reader.withTexts,
           sees: reader.sees,
         }),
-      )
+      })
     }
     return records
+  }
+
+  /** The columns of a campaign that cannot be read; named in the log the first time. */
+  #unreadable(campaign: CampaignSummary): string[] {
+    const { id } = campaign
+    const fields = unreadableOf(campaign)
+    if (fields.length === 0 || this.#toldUnreadable.has(id)) return fields
+    this.#toldUnreadable.add(id)
+    this.parts.log.error({ table: 'campaigns', id, fields }, 'a stored campaign cannot be read in whole')
+    return fields
   }
 
   /** How a campaign's halt stands now, what became of those that failed, and what taking it back would do. */

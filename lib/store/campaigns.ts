@@ -108,7 +108,10 @@ const columnsWith = (
   roll_back_started_at as "rollBackStartedAt", ended_at as "endedAt", created_at as "createdAt",
   updated_at as "updatedAt"`
 const COLUMNS = columnsWith('change')
-const SUMMARY = columnsWith(`change - '{yaml,patch}'::text[] as change`)
+// Nothing can be taken from what is no object, and the statement would fail for all rows.
+const SUMMARY = columnsWith(
+  `case jsonb_typeof(change) when 'object' then change - '{yaml,patch}'::text[] else change end as change`,
+)
 
 /** Add a draft. */
 export async function insertCampaign(tx: Db, campaign: StoredCampaign): Promise<void> {

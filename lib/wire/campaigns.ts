@@ -477,6 +477,10 @@ export const CampaignRecord = named(
     name: string(),
     description: string(),
     status: CampaignStatus,
+    unreadable: note(
+      'Fields that are stored in a shape that this version does not know, and that stand here empty or are absent; absent where all can be read.',
+      optional(array(string())),
+    ),
     change: note('In lists without its text or patch.', CampaignChange),
     scope: note('In lists without the ids of workloads.', CampaignScope),
     named_count: note(
