@@ -284,7 +284,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
           <div class="two">
             <div class="stack">
               {!holds('config:read_content') && <LeftOutFor permission="config:read_content" />}
-              {holds('config:read_content') && (
+              {holds('config:read_content') && of.plan.target_count > 0 && (
                 <PlanGroups
                   path={`/api/campaigns/${encodeURIComponent(of.id)}/groups`}
                   planKey={of.plan_hash ?? ''}

@@ -51,6 +51,17 @@ test('a campaign that waits for approval looks like a single request that does, 
   expect(worstRiskOf([{ risk: 'low' }, {}])).toBeNull()
 })
 
+test('a plan that changes nobody says so, and not that it waits for anything', () => {
+  const planned = (count: number) =>
+    ({ status: 'planned', counts: {}, plan: { target_count: count, waves: [] } }) as unknown as CampaignRecord
+  expect(describeCampaign(planned(2), 0)).toEqual([
+    'Nothing changes before this plan is approved and started.',
+  ])
+  expect(describeCampaign(planned(0), 0)).toEqual([
+    'The plan changes no workload, so there is nothing to approve: change whom or what it means, or remove it.',
+  ])
+})
+
 const done = (counts: CampaignRecord['counts']) =>
   ({ status: 'done', counts, plan: { target_count: 40, waves: [] } }) as unknown as CampaignRecord
 
