@@ -422,7 +422,7 @@ export function describeCampaign(
   if (of.status === 'aborted')
     return [describeClosed('aborted', of), `${describeStop(of)}.`, words.sentence.aborted, ...more]
   if (of.status === 'paused') return [words.pausedAt(describeStop(of)), words.sentence.paused, ...more]
-  if (of.status === 'planned' && total === 0) return [sayProblem('campaign_changes_nothing', {})]
+  if (of.status === 'planned' && total === 0) return [sayProblem('campaign_changes_nothing', {}) ?? '']
   if (of.status !== 'running')
     return [words.sentence[of.status as keyof typeof words.sentence] ?? '', ...more]
   if (of.wave_ends_at !== undefined) {

@@ -118,7 +118,7 @@ export const workloadTexts = defineTexts({
         total === 1
           ? 'Its instance has not answered the last push.'
           : `None of its ${n(total)} instances has answered the last push.`,
-        'Nobody knows what they run until they do. See whether their supervisors are up and report the status of remote configs, then push again or roll back; a late answer still counts.',
+        'Nobody knows what they run until they do. See whether their supervisors are up and report the status of remote configs, then push again or, where another config was applied before, roll back; a late answer still counts.',
       ],
       applying: (done: number, total: number) => `A config is being applied: ${n(done)} of ${n(total)} done.`,
       drifted: (count: number, total: number): [string, string] => [
@@ -356,7 +356,7 @@ export const workloadTexts = defineTexts({
         total === 1
           ? 'Son instance n’a pas répondu à la dernière poussée.'
           : `Aucune de ses ${n(total)} instances n’a répondu à la dernière poussée.`,
-        'On ne sait pas ce qu’elles exécutent tant qu’elles se taisent. Voyez si leurs superviseurs tournent et rapportent l’état des configs distantes, puis poussez de nouveau ou revenez en arrière ; une réponse tardive compte encore.',
+        'On ne sait pas ce qu’elles exécutent tant qu’elles se taisent. Voyez si leurs superviseurs tournent et rapportent l’état des configs distantes, puis poussez de nouveau ou, si une autre config y fut appliquée, revenez en arrière ; une réponse tardive compte encore.',
       ],
       applying: (done: number, total: number) =>
         `Une config est en cours d’application : ${n(done)} sur ${n(total)}.`,
