@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { Readable } from 'node:stream'
 import type { BodyLimit, BodyShare } from './body-room.ts'
 import type { Listener, ListenerHandlers, RawRequest } from './listener.ts'
 import { inPieceTurns } from './piece-turns.ts'
@@ -177,7 +178,8 @@ async function streamBody(
     return true
   })
   try {
-    for await (const chunk of inPieceTurns(body)) {
+    // What only passes through is made elsewhere, and takes no time of this process.
+    for await (const chunk of body instanceof Readable ? body : inPieceTurns(body)) {
       if (state.isAborted) return
       const writable = new Promise<void>((resolve) => {
         wake = resolve
