@@ -158,6 +158,31 @@ describe('two campaigns over the same workloads', () => {
     expect((await record(newest)).counts).toEqual({ rolled_back: 3 })
   })
 
+  it('of which the older one is still being taken back as the newer one is leave what ran before both', async () => {
+    const first = await bringing(2)
+    await start(first)
+    await settle()
+    const scope = {
+      selector: { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: HOSTS.slice(0, 2) }] },
+    }
+    const second = await approved({ change: { kind: 'text', yaml: configYaml(3) }, scope })
+    await start(second)
+    await settle()
+    // The older one waits for a host that the newer one has not reached.
+    agents[2]!.lose()
+    await ctx.advance(300)
+    await call('POST', `/campaigns/${first}/roll-back`, { comment: 'no' })
+    for (let n = 0; n < 4; n++) await work(300)
+    expect(await record(first)).toMatchObject({ status: 'rolling_back', counts: { applied: 1, moved_on: 2 } })
+    await call('POST', `/campaigns/${second}/roll-back`, { comment: 'nor this' })
+    for (let n = 0; n < 4; n++) {
+      await work(300)
+      for (const agent of agents.slice(0, 2)) agent.apply()
+    }
+    expect(await record(second)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 2 } })
+    expect(runs().slice(0, 2)).toEqual([hashes[1], hashes[1]])
+  })
+
   it('of which the older one was taken back before somebody brought that again leave what he brought', async () => {
     const older = await bringing(2)
     await start(older)

@@ -134,7 +134,7 @@ const RAN_BEFORE = `
      select o.base_hash, older.started_at, o.started_at
      from before join campaign_targets o on o.workload_id = t.workload_id and o.result_hash = before.hash
          and o.push_id is not null
-       join campaigns older on older.id = o.campaign_id and older.status = 'rolled_back'
+       join campaigns older on older.id = o.campaign_id and older.status in ('rolling_back', 'rolled_back')
          and older.started_at < before.started_at and older.roll_back_started_at > before.pushed_at)
    select hash from before where hash is not null)`
 
