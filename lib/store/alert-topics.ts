@@ -10,8 +10,16 @@ export async function listHaltedCampaigns(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** States of a target whose push has failed, or is to be judged once it has ended. */
-const TOLD = ['started', 'failed', 'no_answer', 'rolling_back', 'rollback_failed']
+/** Whether a campaign `c` is taken back, or is being so: its alert does not tell any more of who had failed of it. */
+const IS_TAKEN_BACK = `c.status in ('rolling_back', 'rolled_back')`
+
+/**
+ * Whether something is left of what a target `t` failed of: the workload is still to run that, as there was nothing to go
+ * back to, or it failed to go back.
+ */
+const IS_LEFT = `(exists (select from workloads w where w.id = t.workload_id and w.active_config_hash = t.result_hash)
+    or exists (select from pushes b where b.workload_id = t.workload_id and b.rollback_of_push_id = t.push_id
+      and b.status = 'failed'))`
 
 /** A campaign of which failures are left: how many of how many, the first few by name, and the cause of most. */
 export interface CampaignFailures {
@@ -44,7 +52,7 @@ export async function listCampaignsWithFailures(db: Db): Promise<CampaignFailure
        join workloads w on w.id = t.workload_id and w.archived_at is null
        join pushes f on f.push_id = coalesce(t.rollback_push_id, t.push_id)
      where t.state in ('failed', 'rollback_failed') and c.status <> 'halted'
-       and (t.state = 'rollback_failed' or c.status not in ('rolling_back', 'rolled_back'))
+       and (t.state = 'rollback_failed' or not ${IS_TAKEN_BACK})
        and not exists (select from pushes p where p.workload_id = t.workload_id and p.seq >= f.seq
          and p.status = 'applied' and p.kind <> 'auto-rollback')
      group by c.id order by c.id`,
@@ -65,7 +73,8 @@ export async function listHeldAutoApplies(
 
 /**
  * Of which of these pushes a campaign tells, or is about to: what they did is a failure of its target, or will be one of it
- * once they have ended. What fails of a change after its campaign was aborted or taken back, its workload tells of.
+ * once they have ended. What fails of a change after its campaign was aborted or taken back, its workload tells of, and
+ * what had failed before and is not undone once the campaign is taken back: that does not tell of it any more.
  */
 export async function listPushesOfCampaigns(db: Db, pushIds: readonly string[]): Promise<Set<string>> {
   if (pushIds.length === 0) return new Set()
@@ -73,9 +82,11 @@ export async function listPushesOfCampaigns(db: Db, pushIds: readonly string[]):
     `select ids.id::text as id from unnest($1::uuid[]) as ids (id) where exists (
        select from campaign_targets t join campaigns c on c.id = t.campaign_id
        where t.workload_id = (select p.workload_id from pushes p where p.push_id = ids.id)
-         and ((t.push_id = ids.id and (t.state = any($2::text[]) or (t.state = 'applied' and c.status = any($3::text[]))))
+         and ((t.push_id = ids.id and (t.state in ('started', 'rolling_back', 'rollback_failed')
+             or (t.state in ('applied', 'no_answer') and c.status = any($2::text[]))
+             or (t.state = 'failed' and not (${IS_TAKEN_BACK} and ${IS_LEFT}))))
            or (t.rollback_push_id = ids.id and t.state in ('rolling_back', 'rollback_failed'))))`,
-    [pushIds, TOLD, statusesThat('stands')],
+    [pushIds, statusesThat('stands')],
   )
   return new Set(rows.map(({ id }) => id))
 }

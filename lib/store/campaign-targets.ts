@@ -315,20 +315,23 @@ export async function endCampaignTargets(
   )
 }
 
-/** The pushes `p` of a campaign, of which these are the targets `t`, that failed after their target had applied the change. */
-const FAILED_SINCE_APPLIED = `pushes p join campaign_targets t
+/**
+ * The pushes `p` of a campaign, of which these are the targets `t`, that failed after their target had applied the change,
+ * or after nobody waited for its answer any more.
+ */
+const FAILED_SINCE = `pushes p join campaign_targets t
     on t.campaign_id = p.campaign_id and t.workload_id = p.workload_id and t.push_id = p.push_id
-  where p.status = 'failed' and t.state = 'applied'`
+  where p.status = 'failed' and t.state in ('applied', 'no_answer')`
 
 /** Whether a campaign `c` has such targets. */
-export const HAS_FAILED_SINCE = `exists (select from ${FAILED_SINCE_APPLIED} and p.campaign_id = c.id)`
+export const HAS_FAILED_SINCE = `exists (select from ${FAILED_SINCE} and p.campaign_id = c.id)`
 
-/** The targets that are said to have applied the change and of which the push has failed since, with its cause. */
-export async function listFailedSinceApplied(db: Db, campaignId: string): Promise<CampaignTargetEnd[]> {
+/** The targets that are said to have applied the change, or not to have answered, and of which the push has failed since. */
+export async function listFailedSince(db: Db, campaignId: string): Promise<CampaignTargetEnd[]> {
   return db.query<CampaignTargetEnd>(
     `select t.workload_id as "workloadId", 'failed' as state, coalesce(p.error_cause, 'unknown') as cause,
        coalesce(p.error_title, '') as title
-     from ${FAILED_SINCE_APPLIED} and p.campaign_id = $1`,
+     from ${FAILED_SINCE} and p.campaign_id = $1`,
     [campaignId],
   )
 }

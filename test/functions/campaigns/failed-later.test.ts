@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import { CampaignScene, FIRST, SECOND } from '../../support/campaign-scene.ts'
+import { type FakeAgent, fakeAgent } from '../../support/fleet.ts'
 import { invoke } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml } from '../../support/push-config.ts'
 
 const database = await useTestDatabase()
 let scene: CampaignScene
@@ -59,5 +61,67 @@ describe('a workload that applied the change of a campaign and fails of it', () 
     await fail(first)
     expect(await listAlerts()).toEqual([{ rule: 'push_failed', of: first.workloadId }])
     expect((await scene.targetOf(id, first)).state).toBe('applied')
+  })
+})
+
+/** A campaign over three hosts, the first of which left before it answered, until nobody waits for that any more. */
+async function leave() {
+  scene = await CampaignScene.open(database, 3)
+  const id = await scene.start({ limits: { silent: 1 } })
+  const first = await scene.firstOf(id)
+  await scene.work()
+  first.lose()
+  for (const agent of scene.agents) if (agent !== first) agent.apply()
+  scene.ctx.clock.advance(10 * 60_000)
+  await scene.work(2_000, 4)
+  expect(await scene.targetOf(id, first)).toMatchObject({ state: 'no_answer' })
+  return { id, first }
+}
+
+describe('a workload that did not answer the change of a campaign in time, and fails of it as it comes back', () => {
+  it('has failed in its campaign as well, and the alert of that says so', async () => {
+    const { id, first } = await leave()
+    expect(await scene.record(id)).toMatchObject({ status: 'done', counts: { applied: 2, no_answer: 1 } })
+    const back = scene.comeBack(first, FIRST)
+    await scene.work(1_000, 3)
+    expect(back.offered().at(-1)).toBe(SECOND)
+    await fail(back)
+    expect(await scene.targetOf(id, first)).toMatchObject({ state: 'failed', cause: expect.any(String) })
+    expect((await scene.record(id)).counts).toMatchObject({ applied: 2, failed: 1 })
+    expect(await listAlerts()).toEqual([{ rule: 'campaign_failures', of: '' }])
+  })
+})
+
+describe('a workload that failed of a campaign that is taken back', () => {
+  /** A campaign that takes a host over, or changes one, of which the host fails. */
+  async function failAtOnce(hosts: number) {
+    scene = await CampaignScene.open(database, hosts)
+    if (hosts === 0) scene.agents.push(fakeAgent(scene.ctx.fleet, { host: 'vm-1' }))
+    await scene.ctx.advance(300)
+    const change = { kind: 'text', yaml: configYaml(2), takeover: hosts === 0 }
+    const id = await scene.start({ change, limits: { failed: 1 } })
+    await scene.work()
+    const [agent] = scene.agents as [FakeAgent]
+    agent.fail('exporter cannot start: no such host', SECOND)
+    await scene.work(1_000, 2)
+    if (hosts > 0) agent.apply(FIRST)
+    await scene.work(20_000, 3)
+    expect((await scene.record(id)).counts).toEqual({ failed: 1 })
+    expect(await listAlerts()).toEqual([{ rule: 'campaign_failures', of: '' }])
+    expect((await scene.call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    await scene.work(2_000, 4)
+    expect(await scene.record(id)).toMatchObject({ status: 'rolled_back', counts: { failed: 1 } })
+    await scene.work(20_000, 2)
+    return agent
+  }
+
+  it('tells of it by itself where there was nothing that it could go back to', async () => {
+    const { workloadId } = await failAtOnce(0)
+    expect(await listAlerts()).toEqual([{ rule: 'push_failed', of: workloadId }])
+  })
+
+  it('does not where it went back by itself: whoever takes the campaign back knows, and nothing is left', async () => {
+    await failAtOnce(1)
+    expect(await listAlerts()).toEqual([])
   })
 })

@@ -55,13 +55,17 @@ export async function checkAlerts(
 
 /**
  * The pushes of campaigns that their targets are said to have failed, and those that undid one by themselves: no alert of
- * their workload tells of their failure, since the campaign does.
+ * their workload tells of their failure, since the campaign does. One that is taken back does so no longer: its workload
+ * tells of what it failed of and is still to run, or failed to leave. One that did not answer has failed as soon as its push has.
  */
 async function listFailuresOfCampaigns(watcher: Connection): Promise<Set<string>> {
   const rows = await watcher.query<{ id: string }>(
     `select p.push_id as id from pushes p join campaign_targets t
        on coalesce(p.rollback_of_push_id, p.push_id) in (t.push_id, t.rollback_push_id)
-     where t.state in ('started', 'failed', 'no_answer', 'rolling_back', 'rollback_failed')`,
+       join campaigns c on c.id = t.campaign_id join workloads w on w.id = t.workload_id
+     where t.state in ('started', 'rolling_back', 'rollback_failed') or (t.state = 'failed' and not (
+       c.status in ('rolling_back', 'rolled_back') and (w.active_config_hash = t.result_hash or exists (
+         select from pushes b where b.rollback_of_push_id = t.push_id and b.status = 'failed'))))`,
   )
   return new Set(rows.map(({ id }) => id))
 }
