@@ -1,21 +1,22 @@
 import type { StageHold } from '../../fleet/state/model.ts'
-import { isOverByItself, type LastingHold } from '../../model/stage-holds.ts'
+import { isOverByItself } from '../../model/stage-holds.ts'
 import { endCampaignTargets } from '../../store/campaign-targets.ts'
 import type { CampaignSummary } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { isInStages } from './stop-staged.ts'
 
-/** What keeps a target from its next stage for as long as nobody changes the workload; null for nothing, or for a while. */
+/**
+ * What kept a target from its next stage when that was last asked, and does for as long as nobody changes the workload;
+ * null for nothing, or for a while.
+ */
 export function lastingHoldOf(
   parts: Pick<CampaignParts, 'fleet'>,
   workloadId: string,
   flight: { pushId: string },
-): (StageHold & { reason: LastingHold }) | null {
+): StageHold | null {
   if (!isInStages(parts, workloadId, flight)) return null
   const hold = parts.fleet.workload(workloadId)?.rollout?.hold
-  if (hold === undefined) return null
-  const { reason, about } = hold
-  return isOverByItself(reason) ? null : { reason, about }
+  return hold === undefined || isOverByItself(hold.reason) ? null : hold
 }
 
 /**
@@ -32,10 +33,9 @@ export async function giveUp(
   const rollout = parts.fleet.workload(workloadId)?.rollout ?? null
   if (rollout === null) return false
   // With the end of its stages, so that no crash leaves one without the other.
-  const { ok } = await parts.fleet.rollouts.abort(workloadId, rollout.stored.id, null, async (tx) => {
-    const hold = lastingHoldOf(parts, workloadId, flight)
-    if (hold === null) return false
+  const { ok } = await parts.fleet.rollouts.giveUp(workloadId, rollout.stored.id, async (tx, hold) => {
     const { reason, about } = hold
+    if (!isInStages(parts, workloadId, flight) || isOverByItself(reason)) return false
     const end = { workloadId, state: 'skipped', reason, title: about === '' ? null : about } as const
     await endCampaignTargets(tx, id, ['started'], [end], parts.clock.now())
     return true

@@ -223,33 +223,56 @@ export class RolloutEngine {
   /**
    * Close a rollout as it is: its members keep its config until the next push. The service does so by itself for null.
    */
-  abort(
+  abort(workloadId: string, id: string, actor: AuditActor | null): Promise<RolloutOutcome | AuditFailure> {
+    return this.#decide('rollout.abort', actor, workloadId, id, (...rollout) => this.#close(...rollout))
+  }
+
+  /**
+   * Close a rollout for what keeps it from its next stage. That is asked anew, and stays so until the transaction ends:
+   * what is remembered of it may be over. `also` says whether the rollout is given up for it; where it is not, or nothing
+   * keeps it any more, it goes on.
+   */
+  giveUp(
     workloadId: string,
     id: string,
-    actor: AuditActor | null,
-    also: Also = async () => true,
+    also: (tx: ActTransaction, hold: StageHold) => Promise<boolean>,
   ): Promise<RolloutOutcome | AuditFailure> {
-    return this.#decide('rollout.abort', actor, workloadId, id, async (act, workload, rollout) => {
-      const { stored, followed } = rollout
-      if (stored.status === 'aborted') return { ok: false, code: 'rollout-ended' }
-      const now = this.#parts.deps.clock.now()
-      const closed = withStage(stored, now, this.#steps.measured(workload))
-      const next: StoredRollout = { ...closed, status: 'aborted', endedAt: now }
-      // Who joined in the last stage keeps the config, too.
-      const joined = [...followed.targets.keys()].filter((uid) => !rollout.members.has(uid))
-      const isDone = await this.#steps.write(act, workload, next, async (tx) => {
-        await abortPush(tx, stored.pushId, now)
-        await insertRolloutMembers(tx, stored.id, stored.stageIndex, joined)
-        await this.#steps.audit(tx, workload, stored, 'config.canary.abort')
-        return also(tx)
+    return this.#decide('rollout.abort', null, workloadId, id, async (act, workload, rollout) => {
+      let hold: StageHold | null | undefined
+      const outcome = await this.#close(act, workload, rollout, async (tx) => {
+        hold = await this.#steps.holdOf(tx, workload, rollout)
+        return hold !== null && also(tx, hold)
       })
-      if (!isDone) return { ok: false, code: 'rollout-ended' }
-      for (const uid of joined) rollout.members.set(uid, stored.stageIndex)
-      followed.isSuperseded = true
-      followed.push.phase = 'aborted'
-      this.#steps.noteStored(workload, rollout, next)
-      return { ok: true, rollout: next }
+      if (!outcome.ok && hold !== undefined) this.#steps.noteHold(workload, rollout, hold)
+      return outcome
     })
+  }
+
+  async #close(
+    act: Act,
+    workload: Workload,
+    rollout: Rollout,
+    also: Also = async () => true,
+  ): Promise<RolloutOutcome> {
+    const { stored, followed } = rollout
+    if (stored.status === 'aborted') return { ok: false, code: 'rollout-ended' }
+    const now = this.#parts.deps.clock.now()
+    const closed = withStage(stored, now, this.#steps.measured(workload))
+    const next: StoredRollout = { ...closed, status: 'aborted', endedAt: now }
+    // Who joined in the last stage keeps the config, too.
+    const joined = [...followed.targets.keys()].filter((uid) => !rollout.members.has(uid))
+    const isDone = await this.#steps.write(act, workload, next, async (tx) => {
+      await abortPush(tx, stored.pushId, now)
+      await insertRolloutMembers(tx, stored.id, stored.stageIndex, joined)
+      await this.#steps.audit(tx, workload, stored, 'config.canary.abort')
+      return also(tx)
+    })
+    if (!isDone) return { ok: false, code: 'rollout-ended' }
+    for (const uid of joined) rollout.members.set(uid, stored.stageIndex)
+    followed.isSuperseded = true
+    followed.push.phase = 'aborted'
+    this.#steps.noteStored(workload, rollout, next)
+    return { ok: true, rollout: next }
   }
 
   /**

@@ -155,11 +155,11 @@ export class RolloutSteps {
       hold = await this.holdOf(tx, workload, rollout)
       return hold === null
     })
-    this.#noteHold(workload, rollout, hold)
+    this.noteHold(workload, rollout, hold)
   }
 
   /** Remember what holds a rollout, so that it is asked again soon, and tell browsers where that is another than before. */
-  #noteHold(workload: Workload, rollout: Rollout, hold: StageHold | null): void {
+  noteHold(workload: Workload, rollout: Rollout, hold: StageHold | null): void {
     const { clock, notices } = this.#parts.deps
     const { reason, about } = rollout.hold ?? { reason: null, about: '' }
     if (hold === null) delete rollout.hold

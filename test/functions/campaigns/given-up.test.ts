@@ -108,6 +108,41 @@ it('goes on where it is over in time, and the ten minutes begin anew', async () 
   expect(has(SECOND)).toBe(30)
 })
 
+describe('is not given up for what held it when somebody last looked', () => {
+  /** It has been held for nearly ten minutes, and nobody looks what holds it until they are over. */
+  async function lateAfter(change: (id: string) => Promise<unknown>): Promise<string> {
+    const id = await begin()
+    await KEPT['held']!()
+    await wait(9 * MINUTE_MS)
+    expect(await scene.targetOf(id, pods[0]!)).toMatchObject({ state: 'started', hold: { reason: 'held' } })
+    await change(id)
+    scene.ctx.clock.advance(2 * MINUTE_MS)
+    await scene.work()
+    return id
+  }
+  const release = () => asAdmin(`POST /api/workloads/${workloadId()}/release`, {})
+
+  it('where it was released since: it goes on', async () => {
+    const id = await lateAfter(release)
+    expect(await scene.targetOf(id, pods[0]!)).toMatchObject({ state: 'started' })
+    await scene.work(5_000, 2)
+    expect(has(SECOND)).toBe(30)
+  })
+
+  it('where its campaign was paused since: it waits for as long as that is', async () => {
+    const id = await lateAfter((paused) => scene.call('POST', `/${paused}/pause`))
+    expect(await scene.targetOf(id, pods[0]!)).toMatchObject({
+      state: 'started',
+      hold: { reason: 'stopped' },
+    })
+    await wait(20 * MINUTE_MS)
+    await release()
+    await scene.call('POST', `/${id}/continue`)
+    await scene.work(5_000, 2)
+    expect(has(SECOND)).toBe(30)
+  })
+})
+
 it('waits as long as a freeze is in force, and for ten minutes after it', async () => {
   const id = await begin()
   const until = new Date(scene.ctx.clock.now().getTime() + 20 * MINUTE_MS).toISOString()

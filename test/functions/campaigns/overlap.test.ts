@@ -163,7 +163,9 @@ describe('two campaigns over the same workloads', () => {
     await start(first)
     await settle()
     const scope = {
-      selector: { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: HOSTS.slice(0, 2) }] },
+      selector: {
+        match_expressions: [{ key: 'identity/host.name', operator: 'In', values: HOSTS.slice(0, 2) }],
+      },
     }
     const second = await approved({ change: { kind: 'text', yaml: configYaml(3) }, scope })
     await start(second)
