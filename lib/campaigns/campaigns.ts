@@ -15,9 +15,9 @@ import type { CampaignRecord, KeptByItself } from '../wire/campaigns.ts'
 import { type CampaignStanding, readCampaignRule, readCampaignStanding } from './approval.ts'
 import { countAftermaths } from './failed-since.ts'
 import type { CampaignParts } from './judge/parts.ts'
+import { unreadableOf, withoutColumns } from './judge/readable-campaign.ts'
 import { isInOneOf } from './judge/scope.ts'
 import { CampaignPlanner } from './plan/planner.ts'
-import { unreadableOf, withoutColumns } from './readable-campaign.ts'
 import { type CampaignFacts, toCampaignRecord, toKeptRecord } from './record.ts'
 import { lookAtHalt } from './run/halt-holds.ts'
 import { waitsUntil } from './run/note-ends.ts'
@@ -57,7 +57,7 @@ export class Campaigns {
     this.parts = parts
     const tell = (id: string) => void this.#tell(id)
     this.planner = new CampaignPlanner(parts, tell)
-    this.#runner = new CampaignRunner(parts, tell)
+    this.#runner = new CampaignRunner(parts, tell, (campaign) => this.#unreadable(campaign).length === 0)
   }
 
   /** Do what is due now. */

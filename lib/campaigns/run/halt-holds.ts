@@ -4,6 +4,7 @@ import { type CampaignSummary, listCampaignsById } from '../../store/campaigns.t
 import type { Db } from '../../store/db.ts'
 import type { CampaignHalt } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
+import { unreadableOf, withoutColumns } from '../judge/readable-campaign.ts'
 import { reachOfCampaign } from '../judge/scope.ts'
 import { haltOfCounted } from './find-halt.ts'
 import { findLapse } from './lapse.ts'
@@ -76,16 +77,22 @@ export async function recountHalt(
   return now === undefined ? null : haltOfCounted(parts, { id, wave: halt.wave }, now)
 }
 
-/** The campaigns that muster halted, with what stopped each as it stands now. */
+/**
+ * The campaigns that muster halted, with what stopped each as it stands now: as it was stored where something else of the
+ * campaign cannot be read, and left out where that cannot.
+ */
 export async function listHaltsNow(db: Db): Promise<HaltedCampaign[]> {
   const ids = await listHaltedCampaigns(db)
   if (ids.length === 0) return []
   const campaigns = await listCampaignsById(db, ids)
   const counts = await countRuns({ db }, ids)
   const halts: HaltedCampaign[] = []
-  for (const campaign of campaigns.values()) {
+  for (const stored of campaigns.values()) {
+    const unreadable = unreadableOf(stored)
+    const campaign = withoutColumns(stored, unreadable)
     const { id, name, status, updatedAt: haltedAt } = campaign
-    const halt = (await recountHalt({ db }, campaign, counts.get(id)!)) ?? campaign.halt
+    const now = unreadable.length > 0 ? null : await recountHalt({ db }, campaign, counts.get(id)!)
+    const halt = now ?? campaign.halt
     if (status === 'halted' && halt !== null) halts.push({ id, name, haltedAt, halt })
   }
   return halts

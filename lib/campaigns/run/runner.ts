@@ -27,14 +27,21 @@ export class CampaignRunner {
   readonly #runs = new KeptRuns<CampaignRun>()
   /** Called for every campaign of which something changed. */
   readonly #changed: (campaignId: string) => void
+  /** Whether all that is stored of a campaign can be read. */
+  readonly #isWhole: (campaign: CampaignSummary) => boolean
   /** Since when this process carries campaigns; monotonic. Null before it did. */
   #sinceMs: number | null = null
   #nextLookMs = 0
   #nextSweepMs = 0
 
-  constructor(parts: CampaignParts, changed: (campaignId: string) => void) {
+  constructor(
+    parts: CampaignParts,
+    changed: (campaignId: string) => void,
+    isWhole: (campaign: CampaignSummary) => boolean,
+  ) {
     this.#parts = parts
     this.#changed = changed
+    this.#isWhole = isWhole
   }
 
   /** Look at the campaigns at the next call of `work`: an operator decided something. */
@@ -68,9 +75,11 @@ export class CampaignRunner {
     }
   }
 
+  /** The campaigns that are to be looked at. One that cannot be read in whole is left as it is: its limits may be what is not. */
   async #read(): Promise<CampaignSummary[]> {
     try {
-      return await listCampaignsAtWork(this.#parts.db, listAmidStages(this.#parts, 'campaignId'))
+      const amidStages = listAmidStages(this.#parts, 'campaignId')
+      return (await listCampaignsAtWork(this.#parts.db, amidStages)).filter(this.#isWhole)
     } catch (error) {
       this.#nextLookMs = 0
       throw error

@@ -1,4 +1,4 @@
-import type { CampaignSummary } from '../store/campaigns.ts'
+import type { CampaignSummary } from '../../store/campaigns.ts'
 
 // A row may have been written by hand, or by another version. Only what the code reaches into is looked at: the words
 // that a row holds grow with each version, and those of an old one go on being shown.
