@@ -12,6 +12,8 @@ export class PieceTurns {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   #waiting: (() => Promise<void>)[] = []
   #isGiving = false
+  /** Ends with the turn of the loop in which pieces were made, and when the first of them was; null where none was yet. */
+  #turn: { ended: Promise<void>; sinceMs: number } | null = null
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
     this.#clock = clock
@@ -43,18 +45,25 @@ export class PieceTurns {
     while (this.#waiting.length > 0) {
       const round = this.#waiting
       this.#waiting = []
-      let sinceMs = this.#clock.monotonicMs()
       for (const make of round) {
-        let isOthersTurn = false
-        const turn = nextTurn().then(() => {
-          isOthersTurn = true
-        })
-        await Promise.race([make(), turn])
-        if (this.#clock.monotonicMs() - sinceMs >= TURN_MS && !isOthersTurn) await turn
-        if (isOthersTurn) sinceMs = this.#clock.monotonicMs()
+        const { ended } = await this.#untilDue()
+        await Promise.race([make(), ended])
       }
     }
     this.#isGiving = false
+  }
+
+  /** The turn of the loop in which the next piece is to be made. */
+  async #untilDue(): Promise<{ ended: Promise<void> }> {
+    while (this.#turn !== null && this.#clock.monotonicMs() - this.#turn.sinceMs >= TURN_MS)
+      await this.#turn.ended
+    this.#turn ??= {
+      sinceMs: this.#clock.monotonicMs(),
+      ended: nextTurn().then(() => {
+        this.#turn = null
+      }),
+    }
+    return this.#turn
   }
 }
 

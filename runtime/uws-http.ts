@@ -109,8 +109,9 @@ function collectBody(
     for (const listener of state.abortListeners) listener()
   })
   response.onData((chunk, isLast) => {
-    if (chunks === null) return
+    // Also of a body that was thrown away: its request has come whole, and is waited for.
     if (isLast) state.onWhole()
+    if (chunks === null) return
     length += chunk.byteLength
     if (length > bytesMax) return giveUp('too-large')
     if (share !== null && !share.take(chunk.byteLength)) return turnAway()

@@ -343,6 +343,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'one for each push that had no answer when it was told, until its time for one is over',
     reachedBy: ['lib/hub/notices.test.ts', 'tells a push no more while nothing of it changes'],
   },
+  'lib/campaigns/campaigns.ts Campaigns.#toldUnreadable': {
+    bound: 'one for each stored campaign that cannot be read, which only a hand or another build makes',
+    reachedBy: [
+      'functions/campaigns/unreadable.test.ts',
+      'lists all campaigns where one has a column that cannot be read, and shows that one as far as it can be',
+    ],
+  },
   'lib/campaigns/plan/planner.ts CampaignPlanner.#underWay': perCampaign,
   'lib/auto-apply/engine.ts AutoApplyEngine.#pushedMs': {
     bound: 'the pushes of one second: 50',
@@ -641,7 +648,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'one for each answer that is being sent',
     reachedBy: [
       'runtime/piece-turns.test.ts',
-      'take a few milliseconds of a turn of the loop together, however many are asked for at one time',
+      'take a few milliseconds of a turn of the loop together: asked for %s',
     ],
   },
   'runtime/socket-room.ts SocketRoom.#open': perSocket,

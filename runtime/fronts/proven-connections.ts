@@ -18,10 +18,11 @@ const PROOF_MS = OWNER_FRESH_MS
 /** Shorter than the listener keeps an idle connection, so that none is used in the moment in which it is closed. */
 const KEEP_ALIVE_MS = 4_000
 /**
- * How many requests are asked at one time; others wait for their turn. All of these connections are kept, since each that
- * this side closes keeps one of its ports to the owner, of which there are some 28,000, for another minute.
+ * How many connections are kept that nothing is asked on: each that this side closes keeps one of its ports to the owner, of
+ * which there are some 28,000, for another minute. How many are asked at one time is not bounded here: whoever reads an
+ * answer slowly would keep others waiting.
  */
-const ASKED_MAX = 1_024
+const KEPT_MAX = 1_024
 /** An owner's answer to a challenge is a status and a few headers. */
 const HEAD_BYTES_MAX = 4_096
 const HEAD_END = '\r\n\r\n'
@@ -76,10 +77,7 @@ export class ProvenConnections {
     this.#parts = parts
     this.#trust = parts.tls === null ? {} : readTrust(parts.tls)
     const open = (owner: Owner, done: Done) => this.open(owner, done)
-    this.agent = new ProvenAgent(
-      { keepAlive: true, maxSockets: ASKED_MAX, maxFreeSockets: ASKED_MAX, timeout: KEEP_ALIVE_MS },
-      open,
-    )
+    this.agent = new ProvenAgent({ keepAlive: true, maxFreeSockets: KEPT_MAX, timeout: KEEP_ALIVE_MS }, open)
   }
 
   /** Open a connection to this owner. */
