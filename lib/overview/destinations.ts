@@ -9,7 +9,7 @@ import { findFailingExporters } from '../fleet/views/failing-exporters.ts'
 import { type First, keepFirst } from '../keep-first.ts'
 import { placeFieldOf, placeOf } from '../model/places.ts'
 import { compareText } from '../model/text-order.ts'
-import { findContents } from '../store/config-contents.ts'
+import { findContents, listKnownHashes } from '../store/config-contents.ts'
 import type { Db } from '../store/db.ts'
 import { findReportedConfig } from '../store/reported-configs.ts'
 import { eachInTurns, Pace } from '../turns.ts'
@@ -62,20 +62,38 @@ export const sendsByConfig = (workload: Workload): boolean =>
 /** Instances of one workload whose health is looked at: what fails mostly fails for all. */
 const UNHEALTHY_MAX = 20
 
-/** The unhealthy instances of a workload that are looked at, with the config by which each sends. */
-function* listUnhealthy(workload: Workload): Generator<{ hash: string; instance: Instance }, void> {
+/** Configs of unhealthy instances that are looked at beside those that workloads are to run. */
+const OTHERS_MAX = 1_000
+
+/** The unhealthy instances of a workload that are looked at. */
+function* listUnhealthy({ live }: Workload): Generator<Instance, void> {
   let left = UNHEALTHY_MAX
-  for (const instance of workload.live.unhealthy) {
+  for (const instance of live.unhealthy) {
     if (left-- === 0) return
-    yield { hash: instance.appliedHash || configOf(workload), instance }
+    yield instance
   }
 }
 
+/** By which config an instance sends: one that it applied and whose text is kept, else its workload's. */
+type ConfigOf = (workload: Workload, instance: Instance) => string
+
+/** The same of all unhealthy instances. Agents say what they applied, so only what muster has a text of counts. */
+async function findConfigs(db: Db, workloads: Iterable<Workload>, pace: Pace): Promise<ConfigOf> {
+  const others = new Set<string>()
+  await eachInTurns(workloads, pace, (workload) => {
+    for (const { appliedHash } of listUnhealthy(workload))
+      if (appliedHash !== '' && appliedHash !== workload.activeHash && others.size < OTHERS_MAX)
+        others.add(appliedHash)
+  })
+  const known = await listKnownHashes(db, [...others])
+  return (workload, { appliedHash }) => (known.has(appliedHash) ? appliedHash : configOf(workload))
+}
+
 /** What the exporters of a workload's live instances that run this config and fail now say, by their ids. */
-function failingExportersOf(workload: Workload, config: string): Map<string, string> {
+function failingExportersOf(workload: Workload, config: string, configOfOne: ConfigOf): Map<string, string> {
   const found = new Map<string, string>()
-  for (const { hash, instance } of listUnhealthy(workload)) {
-    if (hash !== config) continue
+  for (const instance of listUnhealthy(workload)) {
+    if (configOfOne(workload, instance) !== config) continue
     for (const [id, text] of findFailingExporters(instance.health)) if (!found.has(id)) found.set(id, text)
   }
   return found
@@ -148,12 +166,16 @@ async function toWire(
  * The workloads that send anywhere, by the hash of the config that says where: the one that they are to run, and what those
  * of their instances run that are unhealthy, such as the ones of a stage that halted.
  */
-async function sendersByConfig(workloads: Iterable<Workload>, pace: Pace): Promise<Map<string, Workload[]>> {
+async function sendersByConfig(
+  workloads: Iterable<Workload>,
+  configOfOne: ConfigOf,
+  pace: Pace,
+): Promise<Map<string, Workload[]>> {
   const senders = new Map<string, Workload[]>()
   await eachInTurns(workloads, pace, (workload) => {
     if (!sendsByConfig(workload)) return
     const hashes = new Set([configOf(workload)])
-    for (const { hash } of listUnhealthy(workload)) hashes.add(hash)
+    for (const instance of listUnhealthy(workload)) hashes.add(configOfOne(workload, instance))
     for (const hash of hashes) {
       const known = senders.get(hash)
       if (known) known.push(workload)
@@ -168,11 +190,13 @@ async function noteDestinations(
   found: Map<string, Found>,
   { hash, destinations }: { hash: string; destinations: readonly Destination[] },
   senders: readonly Workload[],
+  configOfOne: ConfigOf,
   pace: Pace,
 ): Promise<void> {
   const failures = new Map<Workload, ReadonlyMap<string, string>>()
   await eachInTurns(senders, pace, (workload) => {
-    if (workload.live.unhealthy.size > 0) failures.set(workload, failingExportersOf(workload, hash))
+    if (workload.live.unhealthy.size > 0)
+      failures.set(workload, failingExportersOf(workload, hash, configOfOne))
   })
   for (const { address, exporterType, signals, exporterIds } of destinations) {
     const key = `${exporterType} ${address}`
@@ -200,14 +224,16 @@ export async function listDestinations(
   workloads: Iterable<Workload>,
 ): Promise<ExportDestination[]> {
   const pace = new Pace({ size: CHUNK, clock: parts.clock })
-  const sendersOf = await sendersByConfig(workloads, pace)
+  const all = [...workloads]
+  const configOfOne = await findConfigs(parts.db, all, pace)
+  const sendersOf = await sendersByConfig(all, configOfOne, pace)
   const hashes = [...sendersOf].sort(([, some], [, others]) => others.length - some.length)
   const found = new Map<string, Found>()
   for (let at = 0; at < hashes.length && found.size < LOOKED_AT_MAX; at += CONFIGS_CHUNK) {
     const some = hashes.slice(at, at + CONFIGS_CHUNK).map(([hash]) => hash)
     const configs = await parts.configs.destinations(some, (missing) => readConfigs(parts.db, missing))
     for (const [hash, destinations] of configs)
-      await noteDestinations(found, { hash, destinations }, sendersOf.get(hash) ?? [], pace)
+      await noteDestinations(found, { hash, destinations }, sendersOf.get(hash) ?? [], configOfOne, pace)
   }
   const shown = [...found.entries()]
     .sort(

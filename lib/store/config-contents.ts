@@ -77,6 +77,16 @@ export async function findContents(db: Db, hashes: readonly string[]): Promise<C
   )
 }
 
+/** Which of these hashes are of texts that are kept. */
+export async function listKnownHashes(db: Db, hashes: readonly string[]): Promise<Set<string>> {
+  if (hashes.length === 0) return new Set()
+  const rows = await db.query<{ hash: string }>(
+    'select hash from config_contents where hash = any($1::text[])',
+    [hashes],
+  )
+  return new Set(rows.map(({ hash }) => hash))
+}
+
 /** The text of a config that some workload should run, with what is known of where it came from. */
 export interface ActiveConfig {
   hash: string

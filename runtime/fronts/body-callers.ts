@@ -39,13 +39,13 @@ export class BodyCallers {
     const credential = readCredential(request.header)
     if (credential === null) return { request: withoutBody(request) }
     if (credential.source === 'bearer' && isApiToken(credential.token)) {
-      const question = { ...request, method: 'GET', path: '/api/me', query: '', ...NO_BODY }
+      const question = { ...request, method: 'GET', path: '/api/me', query: '', ...noBodyOf(request) }
       const reply = await door.forward(question, client)
       if (reply.status !== 200) {
         request.discardBody()
         return { reply }
       }
-      request.holdBodyFor(idIn(reply))
+      request.holdBodyFor(await idIn(reply))
       return { request }
     }
     // Also of a session that has ended: the clock of the owner decides that.
@@ -56,18 +56,27 @@ export class BodyCallers {
   }
 }
 
-const NO_BODY = { body: async () => NOTHING, isOverBudget: () => false } as const
+/** No body, as long as somebody waits for the answer. */
+const noBodyOf = (request: RawRequest) => ({
+  body: async () => (request.isAborted() ? ('aborted' as const) : NOTHING),
+  isOverBudget: () => false,
+})
 
 function withoutBody(request: RawRequest): RawRequest {
   request.discardBody()
-  return { ...request, ...NO_BODY }
+  return { ...request, ...noBodyOf(request) }
 }
 
 const hasBody = ({ header }: RawRequest): boolean =>
   !['', '0'].includes(header('content-length')) || header('transfer-encoding') !== ''
 
 /** The id of the user whom an owner's answer describes. */
-function idIn({ body }: Reply): string {
-  const { id } = JSON.parse(Buffer.from(body as Uint8Array).toString()) as { id: string }
+async function idIn({ body }: Reply): Promise<string> {
+  const pieces: Uint8Array[] = []
+  if (body instanceof Uint8Array) pieces.push(body)
+  // One with thousands of scopes comes in pieces.
+  else if (body !== null && typeof body !== 'string')
+    for await (const piece of body) pieces.push(Buffer.from(piece))
+  const { id } = JSON.parse(Buffer.concat(pieces).toString()) as { id: string }
   return id
 }

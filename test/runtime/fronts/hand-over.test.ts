@@ -130,3 +130,22 @@ it('goes on as a front where it cannot read what is stored, and becomes the owne
   await eventually('it knows the agent', () => state.instances.size === 1)
   expect([front.fatal(), agent.isConnected()]).toEqual([null, true])
 })
+
+it('answers as a front what it has passed on before it stops', { timeout: 60_000 }, async () => {
+  const { database, front, token } = await startTwo()
+  const holder = await openTestConnection(database.dsn)
+  cleanups.push(() => holder.close())
+  await holder.execute('begin')
+  await holder.execute('lock table user_preferences in access exclusive mode')
+  const asked = front.call('GET', '/api/me', { as: token })
+  await eventually('the owner asks the database for it', async () => {
+    const rows = await holder.query(
+      `select 1 from pg_locks where relation = 'user_preferences'::regclass and not granted`,
+    )
+    return rows.length > 0
+  })
+  // The owner takes a second more, in which nothing else keeps the front.
+  setTimeout(() => void holder.execute('rollback'), 1_000)
+  const [answer] = await Promise.all([asked, front.stop()])
+  expect(answer.status).toBe(200)
+})
