@@ -103,10 +103,12 @@ class Pipe {
 
   close(): void {
     this.#isClosed = true
-    // The owner is let close first: whoever does keeps the port of that connection for another minute.
-    this.#upstream?.resume()
-    this.#upstream?.close()
+    const upstream = this.#upstream
+    // What still comes is for nobody.
     this.#upstream = null
+    // The owner is let close first: whoever does keeps the port of that connection for another minute.
+    upstream?.resume()
+    upstream?.close()
   }
 
   /** Cut the socket to a former owner, which may never close it itself. */

@@ -56,6 +56,11 @@ export class BrowserWire extends Wire {
     this.#isPaused = true
   }
 
+  /** The front ends it in order. */
+  close(): void {
+    this.terminate()
+  }
+
   override resume(): void {
     this.#isPaused = false
     while (this.#held.length > 0 && !this.#isPaused) super.emit('message', this.#held.shift())
