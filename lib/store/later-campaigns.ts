@@ -85,8 +85,8 @@ export async function isAboutToGet(
 /**
  * What a workload gets as a campaign is rolled back that is to give it this config back: the config itself, or, where an
  * older campaign had brought that and was rolled back while the workload ran what this one brought, what it ran before
- * the older one, and so on. One that is not rolled back to its end yet may have left this workload alone already, and
- * does not come back to it.
+ * the older one, and so on. One that is not rolled back to its end yet counts where it has left this workload alone
+ * already, since it does not come back to it.
  */
 export async function findWhatRanBefore(
   db: Db,
@@ -101,7 +101,8 @@ export async function findWhatRanBefore(
        select t.base_hash, older.started_at, t.started_at, steps + 1
        from before join campaign_targets t on t.workload_id = $2 and t.result_hash = before.hash
            and t.push_id is not null and t.base_hash is not null
-         join campaigns older on older.id = t.campaign_id and older.status in ('rolling_back', 'rolled_back')
+         join campaigns older on older.id = t.campaign_id
+           and (older.status = 'rolled_back' or (older.status = 'rolling_back' and t.state = 'moved_on'))
            and older.started_at < before.started_at and older.roll_back_started_at > before.pushed_at
      )
      select hash from before order by steps desc limit 1`,
