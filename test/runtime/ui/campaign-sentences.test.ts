@@ -26,6 +26,7 @@ import {
 import { campaignStatusTexts, nameStatus } from '../../../runtime/ui/i18n/campaign-status.ts'
 import { changeTexts } from '../../../runtime/ui/i18n/change.ts'
 import { language, say } from '../../../runtime/ui/i18n/define.ts'
+import { tick } from '../../../runtime/ui/i18n/format.ts'
 import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
 import {
   inOrder,
@@ -366,7 +367,7 @@ describe('a halt', () => {
 
   test('that ended says by whom, when and why, and how far it had come', () => {
     const closed_by = 'ann@example.com'
-    const ended_at = new Date().toISOString()
+    const ended_at = new Date(tick.value).toISOString()
     const plan = { target_count: 5, waves: [] }
     const tell = (of: object) => describeCampaign({ plan, counts: {}, ...of } as unknown as CampaignRecord, 0)
     const closed = { closed_by, ended_at, close_comment: 'too slow' }
