@@ -40,6 +40,8 @@ export interface FleetServer {
   events(): Promise<StoredWorkloadEvent[]>
   /** How many bytes of agents' message bodies are held in memory now. */
   heldBytes(): number
+  /** Hold so many bytes of them, as what is being decoded does, until the answer is called. */
+  holdBytes(count: number): () => void
   /** Cut all agents as when memory is short. */
   cutQuiet(): void
   /** Cut all agents as where this process is cut off from the owner. */
@@ -133,6 +135,10 @@ export async function startFleetServer(
       )
     },
     heldBytes: () => 8 * messageBytesMax - ctx.opamp.decoding.free(),
+    holdBytes(count) {
+      ctx.opamp.decoding.take(count)
+      return () => ctx.opamp.decoding.give(count)
+    },
     cutQuiet: () => void listener.cutQuiet(Number.POSITIVE_INFINITY),
     sendElsewhere: () => sendElsewhere(listener.sockets()),
     async stop() {

@@ -1,13 +1,11 @@
-import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { openWire, postAgent } from '../../support/agent-wire.ts'
-import { eventually } from '../../support/eventually.ts'
 import { hex, keyValues, type PlainMessage } from '../../support/opamp-messages.ts'
 import { FULL_STATE, flagsOf, openScene } from '../../support/opamp-scene.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
 const scene = openScene(await useTestDatabase())
-const { start, wire, join, uid, uidHex, description, beat, full, port } = scene
+const { start, wire, join, uid, uidHex, description, beat, full } = scene
 
 /**
  * The numbers count the statements that the server's behaviour over OpAMP was specified by. 48 (a Close frame to all
@@ -17,11 +15,7 @@ describe('OpAMP conformance: load and hostile input', () => {
   test('45: over budget, upgrades and polls are 503 with Retry-After 30, and messages UNAVAILABLE', async () => {
     await start({ messageBytesMax: 10_000 })
     const opened = await join(1)
-    const at = port()
-    const held = Array.from({ length: 8 }, () => connect(at, '127.0.0.1'))
-    const head = 'POST /v1/opamp HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\n'
-    for (const socket of held) socket.write(`${head}Content-Length: 10000\r\n\r\n${'x'.repeat(9_990)}`)
-    await eventually('the bodies are held', () => scene.server.heldBytes() === 8 * 9_990)
+    const release = scene.server.holdBytes(8 * 9_990)
     const refusal = await openWire(scene.server.url).catch((error) => error)
     expect(refusal).toMatchObject({ status: 503, headers: { 'retry-after': '30' } })
     const reply = await postAgent(scene.server.url, beat(2, 0))
@@ -30,8 +24,7 @@ describe('OpAMP conformance: load and hostile input', () => {
     expect(busy).toMatchObject({
       errorResponse: { type: 2, retryInfo: { retryAfterNanoseconds: 30_000_000_000 } },
     })
-    for (const socket of held) socket.destroy()
-    await eventually('nothing is held', () => scene.server.heldBytes() === 0)
+    release()
     expect(flagsOf(await opened.exchange(beat(1, 1)))).toBe(0)
   })
 

@@ -4,7 +4,7 @@ import { statesThat } from '../../../lib/model/target-states.ts'
 it('says of the states of a target what they have in common', () => {
   expect(statesThat('waits')).toEqual(['waiting', 'offline'])
   expect(statesThat('under-way')).toEqual(['started', 'rolling_back'])
-  expect(statesThat('may-run')).toEqual(['applied', 'failed', 'no_answer', 'overtaken'])
+  expect(statesThat('may-run')).toEqual(['applied', 'failed', 'no_answer', 'overtaken', 'skipped'])
   expect(statesThat('untried')).toEqual(['offline', 'no_answer', 'overtaken', 'skipped', 'expired'])
   expect(statesThat('counts-as-failed')).toEqual(['failed'])
   expect(statesThat('counts-as-silent')).toEqual(['no_answer', 'skipped'])
