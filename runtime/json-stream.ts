@@ -38,15 +38,23 @@ const isList = (value: unknown): value is Iterable<unknown> =>
 
 const hasList = (object: object) => Object.values(object).some(isList)
 
-async function* arrayPieces(items: Iterable<unknown>): AsyncIterable<string> {
+const arrayPieces = (items: Iterable<unknown>): AsyncIterable<string> =>
+  joinPieces(
+    (function* () {
+      for (const item of items) yield JSON.stringify(item)
+    })(),
+  )
+
+/** A JSON array of these texts, each the JSON of one item, in pieces. */
+export async function* joinPieces(texts: Iterable<string> | AsyncIterable<string>): AsyncIterable<string> {
   let piece = '['
   let isFirst = true
-  for (const item of items) {
+  for await (const text of texts) {
     if (piece.length >= PIECE_BYTES) {
       yield piece
       piece = ''
     }
-    piece += (isFirst ? '' : ',') + JSON.stringify(item)
+    piece += (isFirst ? '' : ',') + text
     isFirst = false
   }
   yield `${piece}]`

@@ -1,7 +1,7 @@
 import { optional, string } from 'superstruct'
 import { type CursorKey, decodeCursor, encodeCursor, type Page } from '../lib/store/cursor.ts'
 import { OUTSIDE_HEADER } from '../lib/wire/values.ts'
-import { PIECE_BYTES } from './json-stream.ts'
+import { joinPieces } from './json-stream.ts'
 import { json, jsonText, problem, type Reply } from './reply.ts'
 
 /** The query fields of every list: `query: type({ ...pageQuery, … })`. */
@@ -120,21 +120,17 @@ export function nextLink(target: { path: string; query: string }, cursor: string
 }
 
 async function* streamArray<Item>(list: ListSpec<Item>, first: Looked<Item>): AsyncIterable<string> {
+  yield* joinPieces(textsOf(list, first))
+  yield '\n'
+}
+
+/** The JSON of each row that is shown, read on as it is asked for. */
+async function* textsOf<Item>(list: ListSpec<Item>, first: Looked<Item>): AsyncIterable<string> {
   let found = first
-  let piece = '['
-  let isFirst = true
   for (;;) {
-    for (const row of found.items) {
-      if (list.isSeen && !list.isSeen(row)) continue
-      if (piece.length >= PIECE_BYTES) {
-        yield piece
-        piece = ''
-      }
-      piece += (isFirst ? '' : ',') + JSON.stringify(list.toWire(row))
-      isFirst = false
-    }
-    if (found.lookedTo === null) break
+    for (const row of found.items)
+      if (!list.isSeen || list.isSeen(row)) yield JSON.stringify(list.toWire(row))
+    if (found.lookedTo === null) return
     found = await look(list, found.lookedTo, CHUNK)
   }
-  yield `${piece}]\n`
 }
