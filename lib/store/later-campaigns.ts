@@ -66,6 +66,17 @@ export async function letWaitAgain(tx: Db, campaignId: string, now: Date): Promi
   )
 }
 
+/**
+ * What campaigns, and versions by themselves, pushed to the workload `$1`, each with the campaign whose roll-back takes it
+ * back.
+ */
+const BROUGHT = `brought as (
+    select push_id, base_hash, result_hash, state, started_at, campaign_id as back_id from campaign_targets
+    where workload_id = $1 and push_id is not null
+    union all
+    select push_id, base_hash, result_hash, state, started_at, rolled_back_by from auto_apply_targets
+    where workload_id = $1)`
+
 /** Whether another campaign that is being rolled back is about to give a workload this config back. */
 export async function isAboutToGet(
   db: Db,
@@ -73,42 +84,60 @@ export async function isAboutToGet(
   { workloadId, hash }: { workloadId: string; hash: string },
 ): Promise<boolean> {
   const rows = await db.query(
-    `select from campaign_targets t join campaigns c on c.id = t.campaign_id and c.status = 'rolling_back'
-       join workloads w on w.id = t.workload_id and w.active_config_hash = t.result_hash
-     where t.workload_id = $2 and t.campaign_id <> $1 and t.base_hash = $3 and t.push_id is not null
-       and t.state = any($4::text[])`,
-    [campaignId, workloadId, hash, MAY_BE_TAKEN_BACK],
+    `with ${BROUGHT}
+     select from brought t join campaigns c on c.id = t.back_id and c.status = 'rolling_back'
+       join workloads w on w.id = $1 and w.active_config_hash = t.result_hash
+     where t.back_id <> $2 and t.base_hash = $3 and t.state = any($4::text[])`,
+    [workloadId, campaignId, hash, MAY_BE_TAKEN_BACK],
   )
   return rows.length > 0
 }
 
 /**
- * What a workload gets as a campaign is rolled back that is to give it this config back: the config itself, or, where an
- * older campaign had brought that and was rolled back while the workload ran what this one brought, what it ran before
- * the older one, and so on. One that is not rolled back to its end yet counts where it has left this workload alone
- * already, since it does not come back to it.
+ * What a workload gets where a push is taken back that is to give it this config back: the config itself, or, where that
+ * had been brought before and the campaign that brought it was rolled back while the workload ran what this push brought,
+ * what it ran before that, and so on. Where several had brought it, the last one counts. One that is not rolled back to
+ * its end yet counts where it has left this workload alone already, since it does not come back to it.
  */
 export async function findWhatRanBefore(
   db: Db,
-  campaignId: string,
+  pushId: string,
   { workloadId, hash }: { workloadId: string; hash: string },
 ): Promise<string> {
   const rows = await db.query<{ hash: string }>(
-    `with recursive before as (
-       select $3::text as hash, c.started_at, t.started_at as pushed_at, 0 as steps
-       from campaigns c join campaign_targets t on t.campaign_id = c.id and t.workload_id = $2 where c.id = $1
+    `with recursive ${BROUGHT}, before as (
+       select $3::text as hash, started_at, 0 as steps from brought where push_id = $2
        union all
-       select t.base_hash, older.started_at, t.started_at, steps + 1
-       from before join campaign_targets t on t.workload_id = $2 and t.result_hash = before.hash
-           and t.push_id is not null and t.base_hash is not null
-         join campaigns older on older.id = t.campaign_id
-           and (older.status = 'rolled_back' or (older.status = 'rolling_back' and t.state = 'moved_on'))
-           and older.started_at < before.started_at and older.roll_back_started_at > before.pushed_at
+       select older.base_hash, older.started_at, steps + 1 from before cross join lateral (
+         select t.base_hash, t.started_at from brought t join campaigns c on c.id = t.back_id
+           and (c.status = 'rolled_back' or (c.status = 'rolling_back' and t.state = 'moved_on'))
+           and c.roll_back_started_at > before.started_at
+         where t.result_hash = before.hash and t.base_hash is not null and t.started_at < before.started_at
+         order by t.started_at desc limit 1) as older
      )
      select hash from before order by steps desc limit 1`,
-    [campaignId, workloadId, hash],
+    [workloadId, pushId, hash],
   )
   return rows[0]?.hash ?? hash
+}
+
+/**
+ * The configs that were brought to a workload and of which people took back what brought them, or are doing so, each with
+ * the scopes that the roll-back is cut to, null for none; what somebody brought there again since is not among them.
+ */
+export async function listHashesTakenBack(
+  db: Db,
+  workloadId: string,
+): Promise<{ hash: string; cutTo: readonly Scope[] | null }[]> {
+  return db.query(
+    `with ${BROUGHT}
+     select t.result_hash as hash, c.scope->'cut_to' as "cutTo" from brought t join campaigns c on c.id = t.back_id
+       and c.status in ('rolling_back', 'rolled_back')
+     where not exists (select from pushes p where p.workload_id = $1 and p.config_hash = t.result_hash
+       and p.submitted_at > c.roll_back_started_at
+       and (p.kind = 'approval' or (p.kind = 'rollback' and p.campaign_id is null)))`,
+    [workloadId],
+  )
 }
 
 /**

@@ -1,4 +1,4 @@
-import { hasOpenPush } from '../../fleet/pushes/find-obstacle.ts'
+import { hasOpenPush, isActiveConfigOpen } from '../../fleet/pushes/find-obstacle.ts'
 import { mayBringBack } from '../../fleet/pushes/rollback-search.ts'
 import type { Workload } from '../../fleet/state/model.ts'
 import { markByItselfRollingBack } from '../../store/auto-apply-roll-back.ts'
@@ -42,10 +42,13 @@ export async function rollBackTarget(
   if (workload === null) return { kind: 'moved_on' }
   if (workload.hasStoppedOffers) return { kind: 'busy' }
   if (!isStillMeant(campaign, workload)) return { kind: 'moved_on' }
-  if (!runsResult(workload, target))
-    return { kind: (await willRunResult(parts, campaign, target)) ? 'busy' : 'moved_on' }
+  if (!runsResult(workload, target)) {
+    // What it is to run now may fail yet, and then leads back to what the campaign brought.
+    const isUndecided = isActiveConfigOpen(workload) || (await willRunResult(parts, campaign, target))
+    return { kind: isUndecided ? 'busy' : 'moved_on' }
+  }
   if (hasOpenPush(workload, target.pushId)) return { kind: 'busy' }
-  const base = await findBase(parts, campaign, target)
+  const base = await findBase(parts, target)
   if (base === null || (await failedAtFirst(parts, workload, base.hash)))
     return { kind: 'no_way_back', reason: null }
   const back = { workloadId: workload.id, hash: base.hash }
@@ -89,10 +92,9 @@ export async function rollBackTarget(
 }
 
 /** The config that a target goes back to; null where it had none, or that is not kept any more. */
-async function findBase({ db }: CampaignParts, { id }: CampaignSummary, target: BackTarget) {
-  const { workloadId, baseHash } = target
-  if (baseHash === null) return null
-  return findContent(db, await findWhatRanBefore(db, id, { workloadId, hash: baseHash }))
+async function findBase({ db }: CampaignParts, { workloadId, baseHash, pushId }: BackTarget) {
+  if (baseHash === null || pushId === null) return null
+  return findContent(db, await findWhatRanBefore(db, pushId, { workloadId, hash: baseHash }))
 }
 
 /** Whether a config only ever failed there, and stayed assigned since there was nothing before it. */

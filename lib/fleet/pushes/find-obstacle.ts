@@ -9,7 +9,7 @@ import {
   type PushExemptions,
   type PushPath,
 } from '../decide/push-obstacle.ts'
-import type { Workload } from '../state/model.ts'
+import type { FollowedPush, Workload } from '../state/model.ts'
 import { followedPushes, hasFailedSomewhere } from '../state/state.ts'
 
 /** A push that is to begin, as obstacles to it are looked for. */
@@ -25,13 +25,17 @@ export interface PushWish extends PushExemptions {
  * reports what became of a config, unless it goes in stages: then somebody is to decide.
  */
 export const hasOpenPush = (workload: Workload, ownPushId: string | null = null): boolean =>
-  followedPushes(workload).some(
-    ({ push: { status, phase, pushId }, isStaged }) =>
-      status === 'pending' &&
-      phase !== 'aborted' &&
-      (isStaged || phase !== 'no_status') &&
-      pushId !== ownPushId,
-  )
+  followedPushes(workload).some((followed) => isOpen(followed) && followed.push.pushId !== ownPushId)
+
+/**
+ * Is it open yet whether a workload goes on with the config that it is to run as a whole? One that fails goes back. What
+ * a push in stages brings, it is to run as a whole only at the end.
+ */
+export const isActiveConfigOpen = (workload: Workload): boolean =>
+  followedPushes(workload).some((followed) => isOpen(followed) && !followed.isStaged)
+
+const isOpen = ({ push: { status, phase }, isStaged }: FollowedPush): boolean =>
+  status === 'pending' && phase !== 'aborted' && (isStaged || phase !== 'no_status')
 
 /** The facts about obstacles that the fleet has in memory. Freezes, holds and owners in Git are read from the database. */
 export const ownFacts = (

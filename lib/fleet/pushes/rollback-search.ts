@@ -1,8 +1,10 @@
 import type { UsedComponent } from '../../model/components.ts'
+import { isInScope, type Scope } from '../../model/scopes.ts'
 import { findCampaignBase } from '../../store/campaign-targets.ts'
 import { findContent, findContents } from '../../store/config-contents.ts'
 import type { Db } from '../../store/db.ts'
 import { findKnownGood } from '../../store/known-good.ts'
+import { findWhatRanBefore, listHashesTakenBack } from '../../store/later-campaigns.ts'
 import { listAppliedHashes, listUnapprovedHashes, wasEverApproved } from '../../store/pushes.ts'
 import { listWorkloadQuarantines } from '../../store/quarantines.ts'
 import { chooseRollbackTarget, type RollbackTarget } from '../decide/push.ts'
@@ -47,7 +49,8 @@ export const mayBringBack = async (
 
 /**
  * Find the config that a workload goes back to from `failedHash`, of those that were applied here; null when nothing
- * fits. A push of a campaign goes back to its base before anything else, where that was applied here.
+ * fits. A push of a campaign goes back to its base before anything else, where that was applied here. What muster does by
+ * itself leads to what people took back with a campaign only where nothing else is left.
  */
 export async function findRollback(
   tx: Db,
@@ -69,20 +72,35 @@ export async function findRollback(
     isQuarantined: quarantined.has(hash),
     isInvalid: !isRunnable(contents.get(hash)?.components ?? null, live, deps),
   })
-  const base = failedPushId === null ? null : await findCampaignBase(tx, workload.id, failedPushId)
-  const isBaseApplied = base !== null && applied.includes(base)
-  const toBase = isBaseApplied ? chooseRollbackTarget(failedHash, null, [toCandidate(base)]) : null
-  const target =
-    toBase ??
+  const choose = (base: string | null, isMeant: (hash: string) => boolean) =>
+    (base !== null && applied.includes(base) && isMeant(base)
+      ? chooseRollbackTarget(failedHash, null, [toCandidate(base)])
+      : null) ??
     chooseRollbackTarget(
       failedHash,
-      knownGood === null ? null : toCandidate(knownGood.hash),
-      applied.map(toCandidate),
+      knownGood !== null && isMeant(knownGood.hash) ? toCandidate(knownGood.hash) : null,
+      applied.filter(isMeant).map(toCandidate),
     )
+  const base = failedPushId === null ? null : await findCampaignBase(tx, workload.id, failedPushId)
+  const takenBack = by === 'by-itself' ? await findTakenBack(tx, workload) : NONE
+  const ranBefore =
+    takenBack.size === 0 || base === null || failedPushId === null
+      ? base
+      : await findWhatRanBefore(tx, failedPushId, { workloadId: workload.id, hash: base })
+  const target = choose(ranBefore, (hash) => !takenBack.has(hash)) ?? choose(base, () => true)
   const content = target === null ? undefined : contents.get(target.hash)
   return target === null || content === undefined
     ? null
     : { target, body: content.body, used: content.components }
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** The configs that people took back from a workload with the campaigns that had brought them. */
+async function findTakenBack(tx: Db, { id, trustedLabels }: Workload): Promise<ReadonlySet<string>> {
+  const all = await listHashesTakenBack(tx, id)
+  const isMeant = (cutTo: readonly Scope[]) => cutTo.some((scope) => isInScope(scope, trustedLabels))
+  return new Set(all.filter(({ cutTo }) => cutTo === null || isMeant(cutTo)).map(({ hash }) => hash))
 }
 
 /**

@@ -207,6 +207,49 @@ describe('a version that is rolled back after it applied by itself', () => {
     )
   })
 
+  /** Let a roll-back go on to its end, and each host apply what it is offered. */
+  const carryBack = async (id: string) => {
+    await rollBack(id)
+    for (let n = 0; n < 4; n++) {
+      await scene.work(2_000)
+      await scene.applyAll()
+    }
+    await scene.work(1_000)
+    expect(await scene.readCampaign(id)).toMatchObject({ status: 'rolled_back' })
+  }
+  const ran = (number: number) => ['vm-1', 'vm-2', 'vm-3'].map((host) => hashOn(number, host))
+  const run = () => ['vm-1', 'vm-2', 'vm-3'].map((host) => scene.runs(host))
+
+  it('gives them what ran before an older campaign that was taken back while they ran the version', async () => {
+    await scene.carry(1)
+    await scene.write(2)
+    const older = await scene.carry(2)
+    await scene.write(3)
+    const newer = await scene.carry(3, { scope: { workload_ids: [scene.agent('vm-1').workloadId] } })
+    await scene.apply(3)
+    for (let n = 0; n < 3; n++) await scene.work(16_000)
+    await scene.applyAll()
+    await scene.work(1_000)
+    expect(run()).toEqual(ran(3))
+    await carryBack(older)
+    expect(run()).toEqual(ran(3))
+    await carryBack(newer)
+    expect(run()).toEqual(ran(1))
+  })
+
+  it('is gone past by the roll-back of a newer campaign where it was taken back while that was there', async () => {
+    const older = await bringBoth()
+    await scene.applyAll()
+    await scene.work(1_000)
+    expect(run()).toEqual(ran(2))
+    await scene.write(3)
+    const newer = await scene.carry(3)
+    await carryBack(older)
+    expect(await takenBack(older)).toMatchObject([{ state: 'moved_on' }, { state: 'moved_on' }])
+    await carryBack(newer)
+    expect(run()).toEqual(ran(1))
+  })
+
   it('leaves alone whoever runs something else by then', async () => {
     const id = await bringBoth()
     await scene.applyAll()

@@ -158,6 +158,27 @@ describe('two campaigns over the same workloads', () => {
     expect((await record(newest)).counts).toEqual({ rolled_back: 3 })
   })
 
+  it('of which two had brought the same leave what ran before the later one of these', async () => {
+    const brought: string[] = []
+    const bring = async (n: number) => {
+      brought.push(await bringing(n))
+      await start(brought.at(-1)!)
+      await settle()
+    }
+    await bring(2)
+    await bring(3)
+    for (const agent of agents) await pushConfig(ctx.fleet, agent.workloadId, configYaml(4))
+    await settle()
+    await bring(3)
+    await bring(0)
+    for (const id of brought) {
+      await call('POST', `/campaigns/${id}/roll-back`, { comment: 'no' })
+      await settle()
+      expect(await record(id)).toMatchObject({ status: 'rolled_back' })
+    }
+    expect(runs()).toEqual(all(configHash(configYaml(4))))
+  })
+
   it('of which the older one is still being taken back as the newer one is leave what ran before both', async () => {
     const first = await bringing(2)
     await start(first)
@@ -199,6 +220,67 @@ describe('two campaigns over the same workloads', () => {
     expect(runs()).toEqual(all(hashes[3]))
     await call('POST', `/campaigns/${later}/roll-back`, { comment: 'no' })
     await settle()
+    expect(runs()).toEqual(all(hashes[2]))
+  })
+})
+
+describe('a push that fails after an older campaign was taken back', () => {
+  /** A campaign brings one config, and what comes `next` another; then the campaign is rolled back. */
+  async function takeBackUnder(next: () => Promise<void>, cutTo?: readonly object[]): Promise<string> {
+    const first = await bringing(2)
+    await start(first)
+    await settle()
+    await next()
+    if (cutTo !== undefined)
+      await database.pool.execute(
+        `update campaigns set scope = scope || jsonb_build_object('cut_to', $2::jsonb) where id = $1`,
+        [first, JSON.stringify(cutTo)],
+      )
+    await call('POST', `/campaigns/${first}/roll-back`, { comment: 'no' })
+    return first
+  }
+
+  /** All hosts fail of what they were offered last, and apply what follows. */
+  async function fail(): Promise<void> {
+    for (const agent of agents) agent.fail('exporter cannot start: no such host', hashes[3])
+    await settle()
+  }
+
+  const byCampaign = async () => start(await bringing(3)).then(() => settle())
+  const byHand = async () => {
+    for (const agent of agents) await pushConfig(ctx.fleet, agent.workloadId, configYaml(3))
+    await settle()
+  }
+
+  it('goes back to what ran before both where it was still open at that time', async () => {
+    const first = await takeBackUnder(async () => {
+      await start(await bringing(3))
+      await work()
+    })
+    for (let n = 0; n < 4; n++) await work(300)
+    expect(runs()).toEqual(all(hashes[3]))
+    await fail()
+    for (let n = 0; n < 4; n++) await work(3_000)
+    await settle()
+    expect(runs()).toEqual(all(hashes[1]))
+    expect(await record(first)).toMatchObject({ status: 'rolled_back' })
+  })
+
+  it.each([
+    ['a campaign', byCampaign],
+    ['hand', byHand],
+  ])('goes back to what ran before both where it was brought by %s and applied', async (_, next) => {
+    const first = await takeBackUnder(next)
+    await settle()
+    expect(await record(first)).toMatchObject({ status: 'rolled_back', counts: { moved_on: 3 } })
+    await fail()
+    expect(runs()).toEqual(all(hashes[1]))
+  })
+
+  it('goes back to what the older one brought where its roll-back was not about the workload', async () => {
+    await takeBackUnder(byCampaign, [{ key: 'muster/env', values: ['staging'] }])
+    await settle()
+    await fail()
     expect(runs()).toEqual(all(hashes[2]))
   })
 })

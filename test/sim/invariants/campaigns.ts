@@ -122,28 +122,47 @@ export async function checkBases(watcher: Pick<Connection, 'query'>, report: Rep
     report(`${id} pushed to ${workloadId}, which ran ${short(before ?? '')} and not ${short(base ?? '')}`)
 }
 
+/** Each push by which a campaign, or a version by itself, brought something, with the campaign that takes it back. */
+const BROUGHT = `
+  (select workload_id, push_id, base_hash, result_hash, state, started_at, ended_at, campaign_id as back_id
+   from campaign_targets where push_id is not null
+   union all
+   select workload_id, push_id, base_hash, result_hash, state, started_at, ended_at, rolled_back_by
+   from auto_apply_targets)`
+
 /**
- * What a target `t` of a campaign `c` ran before older campaigns that were rolled back while it ran what this one
- * brought, one after the other.
+ * What a target `t` ran before what had been brought there earlier and was taken back while it ran what this push brought,
+ * one after the other.
  */
 const RAN_BEFORE = `
   (with recursive before as (
-     select t.base_hash as hash, c.started_at, o.started_at as pushed_at
-     from campaign_targets o where o.campaign_id = c.id and o.workload_id = t.workload_id
+     select t.base_hash as hash, o.started_at from ${BROUGHT} as o where o.push_id = t.push_id
      union all
-     select o.base_hash, older.started_at, o.started_at
-     from before join campaign_targets o on o.workload_id = t.workload_id and o.result_hash = before.hash
-         and o.push_id is not null
-       join campaigns older on older.id = o.campaign_id and older.status in ('rolling_back', 'rolled_back')
-         and older.started_at < before.started_at and older.roll_back_started_at > before.pushed_at)
+     select o.base_hash, o.started_at
+     from before join ${BROUGHT} as o on o.workload_id = t.workload_id and o.result_hash = before.hash
+       join campaigns older on older.id = o.back_id and older.status in ('rolling_back', 'rolled_back')
+         and o.started_at < before.started_at and older.roll_back_started_at > before.started_at)
    select hash from before where hash is not null)`
+
+/**
+ * Whether a target `t` was given with the push `back` what had been taken back while it ran what this target's push had
+ * brought, and left alone by then. Where the same had been there in turns with something else, nothing is said.
+ */
+const WAS_TAKEN_BACK = `exists (
+  select from ${BROUGHT} as o join campaigns older on older.id = o.back_id
+    and older.status in ('rolling_back', 'rolled_back')
+  where o.workload_id = t.workload_id and o.result_hash = back.config_hash and o.base_hash is not null
+    and o.state = 'moved_on' and o.ended_at < back.submitted_at
+    and o.started_at < t.started_at and older.roll_back_started_at > t.started_at
+    and not exists (select from ${BROUGHT} as r where r.workload_id = t.workload_id
+      and r.base_hash = back.config_hash and r.started_at < o.started_at))`
 
 /**
  * A campaign that was rolled back leaves every target to which it pushed with its base, unless the target has moved on
  * since, had none, or is named with the reason why it was not possible; where its base had come of an older one that was
- * rolled back meanwhile, with what it ran before that. A workload that was deleted since took its
- * pushes with it, and may have come back under the same id. The same holds for whoever got its version by itself, of whom
- * none is forgotten either.
+ * rolled back meanwhile, with what it ran before that, and never with what people took back. A workload that was deleted
+ * since took its pushes with it, and may have come back under the same id. The same holds for whoever got its version by
+ * itself, of whom none is forgotten either.
  */
 export async function checkRolledBack(watcher: Pick<Connection, 'query'>, report: Report): Promise<void> {
   const rows = await watcher.query<{ id: string; workload_id: string; state: string; fault: string | null }>(
@@ -151,6 +170,7 @@ export async function checkRolledBack(watcher: Pick<Connection, 'query'>, report
          when t.state in ('rolled_back', 'rollback_failed', 'rolling_back') and back.push_id is not null
            and back.config_hash is distinct from t.base_hash and back.config_hash not in ${RAN_BEFORE}
            then 'was given something else than its base'
+         when ${WAS_TAKEN_BACK} then 'was given what had been taken back there'
          -- A first config that only ever failed is no way back.
          when t.base_hash is not null and t.state in ('no_way_back', 'failed') and not exists (
            select from pushes a where a.workload_id = t.workload_id
@@ -164,10 +184,11 @@ export async function checkRolledBack(watcher: Pick<Connection, 'query'>, report
            and w.active_config_hash is distinct from back.config_hash then 'does not run its base'
          else null end as fault
      from (
-         select campaign_id, workload_id, state, base_hash, result_hash, push_id, rollback_push_id from campaign_targets
+         select campaign_id, workload_id, state, base_hash, result_hash, push_id, rollback_push_id, started_at
+         from campaign_targets
          union all
          select coalesce(t.rolled_back_by, c.id), t.workload_id, t.state, t.base_hash, t.result_hash, t.push_id,
-           t.rollback_push_id
+           t.rollback_push_id, t.started_at
          from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
            left join fleet_config_versions v on v.fleet_config_id = a.fleet_config_id and v.hash = a.version_hash
            left join campaigns c on t.rolled_back_by is null and c.status = 'rolled_back'
