@@ -1,6 +1,5 @@
-import { endOfFlight, slackOf } from '../campaigns/run/note-ends.ts'
-import { endOfPush } from '../campaigns/run/outcome.ts'
-import { isInStages } from '../campaigns/run/stop-staged.ts'
+import { giveUpStages } from '../campaigns/run/give-up.ts'
+import { endOfFlight, lookAtFlight, slackOf } from '../campaigns/run/note-ends.ts'
 import type { AutoApplyInForce } from '../store/auto-apply.ts'
 import {
   type AutoApplyTargetEnd,
@@ -21,17 +20,22 @@ export async function noteEnds(
 ): Promise<boolean> {
   const { db, clock } = parts
   const ends: AutoApplyTargetEnd[] = []
+  let hasGivenUp = false
   for (const [workloadId, flight] of run.inFlight) {
     const nowMs = clock.monotonicMs()
-    if (isInStages(parts, workloadId, flight)) flight.startedMs = nowMs
-    const ended = await endOfPush(parts, workloadId, flight.pushId)
+    const ended = await lookAtFlight(parts, workloadId, flight, () => giveUp(parts, id, workloadId, flight))
+    if (ended === 'given-up') {
+      run.inFlight.delete(workloadId)
+      hasGivenUp = true
+    }
+    if (ended === 'given-up' || ended === 'is-held') continue
     const { startedMs } = flight
     const slackMs = () => slackOf(parts, workloadId)
     const end = endOfFlight({ startedMs, isBack: false }, ended, nowMs, slackMs)
     if (end !== null) ends.push({ ...end, workloadId, state: end.state as AutoApplyTargetState })
   }
   const failed = hasFailedSince ? await listAutoApplyFailedSince(db, id) : []
-  if (ends.length + failed.length === 0) return false
+  if (ends.length + failed.length === 0) return hasGivenUp
   await db.transaction('auto-apply.note-ends', async (tx) => {
     if (ends.length > 0) await endAutoApplyTargets(tx, id, 'started', ends, clock.now())
     if (failed.length > 0) await endAutoApplyTargets(tx, id, 'applied', failed, clock.now())
@@ -40,3 +44,18 @@ export async function noteEnds(
   run.hasNews = true
   return true
 }
+
+/**
+ * End a push amid its stages that something keeps from the next one, as the target of a campaign: it names what that
+ * is, and nobody else gets the version.
+ */
+const giveUp = (
+  parts: AutoApplyParts,
+  id: string,
+  workloadId: string,
+  flight: { pushId: string },
+): Promise<boolean> =>
+  giveUpStages(parts, workloadId, flight, (tx, { reason, about }) => {
+    const end = { workloadId, state: 'overtaken', cause: reason, title: about || null } as const
+    return endAutoApplyTargets(tx, id, 'started', [end], parts.clock.now())
+  })

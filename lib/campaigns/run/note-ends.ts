@@ -58,6 +58,25 @@ export function endOfFlight(
   return { ...(end.state === 'no_answer' ? UNANSWERED : end), state: 'rollback_failed' }
 }
 
+/**
+ * How a push in flight ended; null while it goes on. One that something keeps amid its stages is held, and is given up
+ * once its time is over. Amid its stages its time begins anew, unless it is held.
+ */
+export async function lookAtFlight(
+  parts: Pick<CampaignParts, 'db' | 'fleet' | 'clock'>,
+  workloadId: string,
+  flight: { pushId: string; startedMs: number },
+  giveUp: () => Promise<boolean>,
+): Promise<PushEnd | 'is-held' | 'given-up' | null> {
+  const nowMs = parts.clock.monotonicMs()
+  const isHeld = lastingHoldOf(parts, workloadId, flight) !== null
+  if (isInStages(parts, workloadId, flight) && !isHeld) flight.startedMs = nowMs
+  const ended = await endOfPush(parts, workloadId, flight.pushId)
+  if (!isHeld || ended !== null) return ended
+  const isLate = nowMs - flight.startedMs > TARGET_ENDS_MS
+  return isLate && (await giveUp()) ? 'given-up' : 'is-held'
+}
+
 /** Note how started pushes ended; answers whether any has. */
 export async function noteEnds(
   parts: CampaignParts,
@@ -70,16 +89,14 @@ export async function noteEnds(
   const byItself: CampaignTargetEnd[] = []
   let hasGivenUp = false
   for (const [workloadId, flight] of run.inFlight) {
-    const isHeld = lastingHoldOf(parts, workloadId, flight) !== null
-    if (isInStages(parts, workloadId, flight) && !isHeld) flight.startedMs = nowMs
-    const ended = await endOfPush(parts, workloadId, flight.pushId)
-    if (isHeld && ended === null) {
-      const isLate = nowMs - flight.startedMs > TARGET_ENDS_MS
-      if (!isLate || !(await giveUp(parts, campaign, workloadId, flight))) continue
+    const ended = await lookAtFlight(parts, workloadId, flight, () =>
+      giveUp(parts, campaign, workloadId, flight),
+    )
+    if (ended === 'given-up') {
       run.inFlight.delete(workloadId)
       hasGivenUp = true
-      continue
     }
+    if (ended === 'given-up' || ended === 'is-held') continue
     const end = endOfFlight(flight, ended, nowMs, () => slackOf(parts, workloadId))
     const ends = flight.isByItself ? byItself : flight.isBack ? back : forward
     if (end !== null) ends.push({ workloadId, ...end })

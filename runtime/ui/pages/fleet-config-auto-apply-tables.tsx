@@ -42,12 +42,17 @@ function pushedColumns(): TableColumn<AutoApplyTarget>[] {
     },
     {
       title: words.column.state,
-      cell: ({ state, title }) => (
-        <>
-          <PushMark state={MARKS[state] ?? state} />
-          {title && <span class="sub">{title}</span>}
-        </>
-      ),
+      cell: ({ state, cause, title }) => {
+        // What kept it from going on amid its stages, until it was given up.
+        const keptBy = state === 'overtaken' && cause !== undefined ? [leftOutReason(cause)] : []
+        const why = [...keptBy, ...(title ? [title] : [])].join(': ')
+        return (
+          <>
+            <PushMark state={MARKS[state] ?? state} />
+            {why && <span class="sub">{why}</span>}
+          </>
+        )
+      },
     },
     { title: words.column.who, cell: (row) => (row.is_newcomer ? words.newcomer : words.older) },
     { title: words.column.when, look: 'muted', cell: ({ started_at }) => <Ago at={started_at} /> },

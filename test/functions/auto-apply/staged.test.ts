@@ -58,18 +58,39 @@ it('goes no further while a freeze is in force, and goes on after it', async () 
   expect(has()).toBe(30)
 })
 
+/** So much time passes, in which it is looked at as often as it is. */
+async function pass(minutes: number): Promise<void> {
+  for (let n = 0; n < minutes; n++) {
+    scene.ctx.clock.advance(58_000)
+    await scene.work(2_000)
+  }
+}
+
 it('goes no further while it is held, and goes on once it is released', async () => {
   const path = `/api/workloads/${scene.agent('vm-big').workloadId}`
   expect((await scene.call(`POST ${path}/hold`, { reason: 'mine' })).status).toBeLessThan(300)
   await wait()
-  scene.ctx.clock.advance(15 * 60_000)
-  await wait()
+  await pass(7)
   expect(has()).toBe(3)
   expect(await scene.targets()).toMatchObject([{ state: 'started' }])
   expect((await scene.call(`POST ${path}/release`, {})).status).toBeLessThan(300)
   await scene.work(5_000)
   await scene.work(5_000)
   expect(has()).toBe(30)
+})
+
+it('ends, and names what keeps it, where that has lasted for ten minutes', async () => {
+  const path = `/api/workloads/${scene.agent('vm-big').workloadId}`
+  expect((await scene.call(`POST ${path}/hold`, { reason: 'mine' })).status).toBeLessThan(300)
+  await pass(13)
+  expect(await scene.targets()).toMatchObject([{ state: 'overtaken', cause: 'held' }])
+  const big = scene.ctx.fleet.workload(scene.agent('vm-big').workloadId)!
+  expect(big.rollout?.stored.status).toBe('aborted')
+  expect(hasOpenPush(big)).toBe(false)
+  expect((await scene.call(`POST ${path}/release`, {})).status).toBeLessThan(300)
+  await pass(2)
+  expect(has()).toBe(3)
+  expect(await scene.leftOut()).toMatchObject({ 'vm-big': 'pushed_before' })
 })
 
 it('goes no further, and ends, once the version does not apply by itself any more', async () => {
