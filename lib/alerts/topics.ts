@@ -16,6 +16,8 @@ export interface TopicCause {
   details: AlertDetails
   /** The message says how something goes on, and is put right while the alert is open. */
   isRestated?: boolean
+  /** It is not over, so that another occurrence is a part of an alert that is open, and fires none. */
+  isUnderWay?: boolean
 }
 
 /** A campaign that muster halted, with what stopped it counted now, as its page says it. */
@@ -54,14 +56,16 @@ export async function findTopicCauses(
 ): Promise<TopicCause[]> {
   const halted = halts.map(toHalted)
   const failing = (await listCampaignsWithFailures(db)).map(
-    ({ id, name, count, total, leftOut, cause, title, ...of }): TopicCause => {
+    ({ id, name, count, total, leftOut, cause, title, lastFailedAt, isDone, ...of }): TopicCause => {
       const workloads = of.workloads.map(cut).join(', ')
       const more = count > of.workloads.length ? ` and ${count - of.workloads.length} more` : ''
       const out = leftOut > 0 ? `; ${leftOut} left out` : ''
       return {
         rule: 'campaign_failures',
         topic: `campaign:${id}`,
-        subject: '',
+        subject: lastFailedAt?.toISOString() ?? '',
+        isRestated: true,
+        isUnderWay: !isDone,
         message: `Campaign "${cut(name)}" failed on ${count} of ${total} workloads: ${workloads}${more}${title && ` (${title})`}${out}`,
         details: {
           campaign_id: id,
@@ -154,14 +158,24 @@ export function decideTopics(
   const before = new Map(stored.map((alert) => [keyOf(alert), alert]))
   const present = new Map(causes.map((cause) => [keyOf(cause), cause]))
   return {
-    fire: causes.filter((cause) => before.get(keyOf(cause))?.subject !== cause.subject),
-    end: stored.filter((alert) => present.get(keyOf(alert))?.subject !== alert.subject),
+    fire: causes.filter((cause) => !isToldBy(before.get(keyOf(cause)), cause)),
+    end: stored.filter((alert) => !isToldBy(alert, present.get(keyOf(alert)))),
     restate: stored.flatMap((alert) => {
       const cause = present.get(keyOf(alert))
-      const isSame = cause?.subject === alert.subject && alert.state === 'open'
-      return isSame && cause.isRestated && cause.message !== alert.message
-        ? [{ ...cause, alertId: alert.id }]
-        : []
+      if (!isToldBy(alert, cause) || alert.state !== 'open' || !cause?.isRestated) return []
+      const isSame = cause.message === alert.message && cause.subject === alert.subject
+      return isSame ? [] : [{ ...cause, alertId: alert.id }]
     }),
   }
+}
+
+/** Whether an alert tells of a cause already: the same occurrence, or another of what is not over, while it is open. */
+function isToldBy(alert: CurrentTopicAlert | undefined, cause: TopicCause | undefined): boolean {
+  if (alert === undefined || cause === undefined) return false
+  if (alert.subject === cause.subject) return true
+  // Alerts of older versions do not say of which occurrence they are.
+  return (
+    alert.state === 'open' &&
+    (cause.isUnderWay === true || (cause.isRestated === true && alert.subject === ''))
+  )
 }

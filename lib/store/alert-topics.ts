@@ -32,10 +32,13 @@ export interface CampaignFailures {
   workloadIds: string[]
   cause: string
   title: string
+  /** When the newest of all its failures was, also where nothing is left of that one. */
+  lastFailedAt: Date | null
+  isDone: boolean
 }
 
 /**
- * The campaigns that are not halted and of which failures are left: workloads that are still in the fleet and have applied
+ * The campaigns of which failures are left and that are not halted for these: workloads that are still in the fleet and have applied
  * nothing since, other than what took the failure back by itself. Of a campaign that is taken back only those count that
  * could not be.
  */
@@ -47,11 +50,15 @@ export async function listCampaignsWithFailures(db: Db): Promise<CampaignFailure
          order by t.position))[1:3] as workloads,
        (array_agg(t.workload_id order by t.position))[1:3] as "workloadIds",
        (select count(*)::int from campaign_targets a where a.campaign_id = c.id and a.state <> 'left_out') as total,
-       (select count(*)::int from campaign_targets a where a.campaign_id = c.id and a.state = 'left_out') as "leftOut"
+       (select count(*)::int from campaign_targets a where a.campaign_id = c.id and a.state = 'left_out') as "leftOut",
+       (select max(a.ended_at) from campaign_targets a where a.campaign_id = c.id
+         and a.state in ('failed', 'rollback_failed')) as "lastFailedAt",
+       c.status = 'done' as "isDone"
      from campaign_targets t join campaigns c on c.id = t.campaign_id
        join workloads w on w.id = t.workload_id and w.archived_at is null
        join pushes f on f.push_id = coalesce(t.rollback_push_id, t.push_id)
-     where t.state in ('failed', 'rollback_failed') and c.status <> 'halted'
+     where t.state in ('failed', 'rollback_failed')
+       and (c.status <> 'halted' or c.halt->>'gate' is distinct from 'failed')
        and (t.state = 'rollback_failed' or not ${IS_TAKEN_BACK})
        and not exists (select from pushes p where p.workload_id = t.workload_id and p.seq >= f.seq
          and p.status = 'applied' and p.kind <> 'auto-rollback')

@@ -125,3 +125,80 @@ describe('a workload that failed of a campaign that is taken back', () => {
     expect(await listAlerts()).toEqual([])
   })
 })
+
+describe('the alert of the failures of a campaign', () => {
+  async function listFailures() {
+    await scene.ctx.alerts.run(new AbortController().signal)
+    const { json } = await invoke(scene.ctx, 'GET /api/alerts', { as: scene.editor.token })
+    return (json as AlertRecord[])
+      .filter(({ rule }) => rule === 'campaign_failures')
+      .map(({ id, message }) => ({ id, count: /failed on (\d+) of/.exec(message)?.[1] }))
+  }
+  const resolve = async (id: string) =>
+    expect(
+      (
+        await invoke(scene.ctx, `POST /api/alerts/${id}/resolve`, {
+          as: scene.editor.token,
+          body: { reason: 'known' },
+        })
+      ).status,
+    ).toBe(200)
+
+  it.each(['is open', 'was resolved'])(
+    'that is done is told anew with the next one, where it %s',
+    async (how) => {
+      const { first } = await bring('done')
+      await fail(first)
+      const [one] = await listFailures()
+      expect(one).toMatchObject({ count: '1' })
+      if (how === 'was resolved') await resolve(one!.id)
+      await scene.work(60_000)
+      await fail(scene.agents.find((agent) => agent !== first)!)
+      const [two, ...more] = await listFailures()
+      expect({ two, more }).toEqual({ two: { id: expect.any(String), count: '2' }, more: [] })
+      expect(two!.id).not.toBe(one!.id)
+    },
+  )
+
+  it.each(['is open', 'was resolved'])(
+    'that is paused is put right with the next one, and told anew only where somebody resolved it: it %s',
+    async (how) => {
+      scene = await CampaignScene.open(database, 3)
+      const id = await scene.start({ waves: [{ count: 2, dwell_seconds: 3_600 }, {}], limits: { failed: 2 } })
+      await scene.work()
+      const [first, second] = scene.offered(SECOND) as [FakeAgent, FakeAgent]
+      for (const agent of [first, second]) agent.apply()
+      await scene.work(1_000, 3)
+      expect((await scene.call('POST', `/${id}/pause`)).status).toBe(200)
+      await fail(first)
+      const [one] = await listFailures()
+      expect(one).toMatchObject({ count: '1' })
+      if (how === 'was resolved') await resolve(one!.id)
+      await fail(second)
+      const [two, ...more] = await listFailures()
+      expect({ two, more }).toEqual({ two: { id: expect.any(String), count: '2' }, more: [] })
+      expect(two!.id === one!.id).toBe(how === 'is open')
+    },
+  )
+
+  it('stays the same one where the campaign halts for something else, and goes on again', async () => {
+    scene = await CampaignScene.open(database, 3)
+    const id = await scene.start({ waves: [{ count: 2 }, {}], limits: { failed: 2, silent: 0 } })
+    await scene.work()
+    const [failing, silent] = scene.offered(SECOND) as [FakeAgent, FakeAgent]
+    silent.lose()
+    failing.fail('exporter cannot start: no such host', SECOND)
+    await scene.work(1_000, 2)
+    failing.apply(FIRST)
+    await scene.work(1_000, 2)
+    const before = await listFailures()
+    expect(before).toMatchObject([{ count: '1' }])
+    scene.ctx.clock.advance(10 * 60_000)
+    await scene.work(2_000, 4)
+    expect(await scene.record(id)).toMatchObject({ status: 'halted', halt: { gate: 'silent' } })
+    expect(await listFailures()).toEqual(before)
+    const on = await scene.call('POST', `/${id}/continue`, { comment: 'on', limits: { silent: 1 } })
+    expect(on.status).toBe(200)
+    expect(await listFailures()).toEqual(before)
+  })
+})

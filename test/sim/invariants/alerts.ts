@@ -71,7 +71,7 @@ async function listFailuresOfCampaigns(watcher: Connection): Promise<Set<string>
 }
 
 /**
- * At rest each halted campaign, each that has left failures and each version that stopped by itself has its alert, and no
+ * At rest each halted campaign, each that has left failures, unless it is halted for these, and each version that stopped by itself has its alert, and no
  * other has one.
  */
 export async function checkTopicAlerts(watcher: Connection, report: Report): Promise<void> {
@@ -80,7 +80,8 @@ export async function checkTopicAlerts(watcher: Connection, report: Report): Pro
        select 'campaign:' || id as topic, 'campaign_halted' as rule from campaigns where status = 'halted'
        union select 'campaign:' || t.campaign_id, 'campaign_failures' from campaign_targets t
          join campaigns c on c.id = t.campaign_id join workloads w on w.id = t.workload_id
-         where w.archived_at is null and c.status <> 'halted' and (t.state = 'rollback_failed'
+         where w.archived_at is null
+           and (c.status <> 'halted' or c.halt->>'gate' is distinct from 'failed') and (t.state = 'rollback_failed'
              or (t.state = 'failed' and c.status not in ('rolling_back', 'rolled_back')))
            and (select seq from pushes p where p.push_id = coalesce(t.rollback_push_id, t.push_id)) > coalesce((
              select max(seq) from pushes p where p.workload_id = t.workload_id and p.status = 'applied'
