@@ -109,6 +109,15 @@ export const KEPT_CAMPAIGN_SEEDS: readonly (readonly [number, string])[] = [
   ],
 ]
 
+/** As `KEPT_SEEDS`, of worlds whose campaigns may go in stages as well. */
+export const KEPT_STAGED_SEEDS: readonly (readonly [number, string])[] = [
+  [
+    1158,
+    'nothing of the fleet: a first config that failed in its stages was said to be left of a campaign that is taken back',
+  ],
+  [1281, 'nothing of the fleet: the same, of a workload that no push had reached before'],
+]
+
 /** As `KEPT_SEEDS`, of worlds of fronts and an owner. */
 export const KEPT_LINKED_SEEDS: readonly (readonly [number, string])[] = [
   [110, 'a fault of which no record was kept'],

@@ -64,7 +64,7 @@ async function listFailuresOfCampaigns(watcher: Connection): Promise<Set<string>
        on coalesce(p.rollback_of_push_id, p.push_id) in (t.push_id, t.rollback_push_id)
        join campaigns c on c.id = t.campaign_id join workloads w on w.id = t.workload_id
      where t.state in ('started', 'rolling_back', 'rollback_failed') or (t.state = 'failed' and not (
-       c.status in ('rolling_back', 'rolled_back') and (w.active_config_hash = t.result_hash or exists (
+       c.status in ('rolling_back', 'rolled_back') and (w.active_config_hash is not distinct from t.result_hash or exists (
          select from pushes b where b.rollback_of_push_id = t.push_id and b.status = 'failed'))))`,
   )
   return new Set(rows.map(({ id }) => id))
