@@ -31,8 +31,17 @@ export interface Commit {
   sha: string
   /** As people read it; empty where nobody says. */
   author: string
-  /** Everybody who may have made it: whom Git names, whom the pipeline names and whom the caller names. */
+  /** Whom the caller and the pipeline name, which nobody who wrote the commit can change. */
+  certain: string[]
+  /** Everybody who may have made it: whom the caller names, whom the pipeline names and whom Git names. */
   authors: string[]
+}
+
+/** Whom Git names: who wrote and who committed, and whom the messages name beside them, which may be any number. */
+interface Named {
+  sha: string
+  people: string[]
+  coAuthors: string[]
 }
 
 /**
@@ -41,51 +50,53 @@ export interface Commit {
  */
 export async function readCommit(folder: string, args: Arguments, env: Environment): Promise<Commit> {
   const own = await askGit(folder, env)
-  const named = [args.text('author'), ...own.authors, ...PIPELINE_AUTHORS.map((name) => env[name])]
-  const authors = [...new Set(named.flatMap((name) => name?.trim().slice(0, NAME_LENGTH_MAX) || []))]
+  const option = args.text('author')
+  const pipeline = PIPELINE_AUTHORS.map((name) => env[name])
+  const certain = listNames([option, ...pipeline])
   return {
     sha: args.text('commit') || env['GITHUB_SHA'] || env['CI_COMMIT_SHA'] || own.sha,
-    author: authors[0] ?? '',
-    authors: authors.slice(0, AUTHORS_MAX),
+    author: listNames([option, ...own.people, ...pipeline])[0] ?? '',
+    certain,
+    authors: listNames([...certain, ...own.people, ...own.coAuthors]).slice(0, AUTHORS_MAX),
   }
 }
+
+const listNames = (named: readonly (string | undefined)[]): string[] => [
+  ...new Set(named.flatMap((name) => name?.trim().slice(0, NAME_LENGTH_MAX) || [])),
+]
 
 /**
  * The authors of a document for the service: who last wrote each of its files, however long ago, before those of the
- * commit. Whoever wrote a text did so also where somebody else committed on top of it.
+ * commit. Whoever wrote a text did so also where somebody else committed on top of it. Where there are too many, those
+ * whom only a message names are left out first, and never whom the caller or the pipeline names.
  */
 export async function authorsOf(
   files: readonly string[],
-  { authors }: Pick<Commit, 'authors'>,
+  { certain, authors }: Pick<Commit, 'certain' | 'authors'>,
   env: Environment,
 ): Promise<string[]> {
-  const own: string[] = []
-  for (const file of files) own.push(...(await askLastAuthors(file, env)))
-  return [...new Set([...own.map((name) => name.slice(0, NAME_LENGTH_MAX)), ...authors])].slice(
-    0,
-    AUTHORS_MAX,
+  const own = await Promise.all(files.map((file) => askLastAuthors(file, env)))
+  const people = own.flatMap((named) => named.people)
+  const coAuthors = own.flatMap((named) => named.coAuthors)
+  return listNames([...certain, ...people, ...authors, ...coAuthors]).slice(0, AUTHORS_MAX)
+}
+
+async function askLastAuthors(file: string, env: Environment): Promise<Named> {
+  const folder = await realpath(dirname(file)).catch(() => null)
+  const checkout = folder === null ? null : await findCheckout(folder)
+  if (folder === null || checkout === null) return NOTHING
+  return listCommits(checkout, env, ['--max-count=1', 'HEAD'], [join(folder, basename(file))]).catch(
+    () => NOTHING,
   )
 }
 
-async function askLastAuthors(file: string, env: Environment): Promise<string[]> {
-  const folder = await realpath(dirname(file)).catch(() => null)
-  const checkout = folder === null ? null : await findCheckout(folder)
-  if (folder === null || checkout === null) return []
-  try {
-    return (await listCommits(checkout, env, ['--max-count=1', 'HEAD'], [join(folder, basename(file))]))
-      .authors
-  } catch {
-    return []
-  }
-}
-
-const NOTHING = { sha: '', authors: [] }
+const NOTHING: Named = { sha: '', people: [], coAuthors: [] }
 
 /**
  * What Git says of the newest commit and, where it is a merge, of the commits that it brought, and of all that came
  * since the one that the pipeline says was there before.
  */
-async function askGit(folder: string, env: Environment): Promise<Pick<Commit, 'sha' | 'authors'>> {
+async function askGit(folder: string, env: Environment): Promise<Named> {
   const checkout = await findCheckout(folder)
   if (checkout === null) return NOTHING
   const list = (...commits: string[]) => listCommits(checkout, env, commits)
@@ -93,7 +104,11 @@ async function askGit(folder: string, env: Environment): Promise<Pick<Commit, 's
   const newest = await list('HEAD^1..HEAD').catch(() => list('--max-count=1', 'HEAD').catch(() => NOTHING))
   const before = await readBefore(env)
   const pushed = before === null ? NOTHING : await list(`${before}..HEAD`).catch(() => NOTHING)
-  return { sha: newest.sha, authors: [...newest.authors, ...pushed.authors] }
+  return {
+    sha: newest.sha,
+    people: [...newest.people, ...pushed.people],
+    coAuthors: [...newest.coAuthors, ...pushed.coAuthors],
+  }
 }
 
 /** Which commit the branch was at before the push that the pipeline runs for; null where nothing says. */
@@ -121,7 +136,7 @@ async function listCommits(
   env: Environment,
   commits: readonly string[],
   files: readonly string[] = [],
-): Promise<Pick<Commit, 'sha' | 'authors'>> {
+): Promise<Named> {
   const range = [`--max-count=${AUTHORS_MAX}`, FORMAT, ...commits, '--', ...files]
   const asked = ['-C', checkout, '--literal-pathspecs', ...HARMLESS, 'rev-list', ...range]
   const { stdout } = await run('git', asked, {
@@ -132,7 +147,11 @@ async function listCommits(
   })
   // Each commit comes after a line that begins with "commit".
   const told = stdout.split('\0').map((text) => text.trim().split('\n').slice(1))
-  return { sha: told[0]?.[0] ?? '', authors: told.flatMap(([, ...names]) => names) }
+  return {
+    sha: told[0]?.[0] ?? '',
+    people: told.flatMap((lines) => lines.slice(1, 3)),
+    coAuthors: told.flatMap((lines) => lines.slice(3)),
+  }
 }
 
 const FORMAT = '--format=%H%n%an <%ae>%n%cn <%ce>%n%(trailers:key=Co-authored-by,valueonly)%x00'

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readArguments } from '../../../../runtime/cli/arguments.ts'
+import { apply } from '../../../../runtime/cli/commands/apply.ts'
 import { plan } from '../../../../runtime/cli/commands/plan.ts'
 import { authorsOf as askAuthors, readCommit } from '../../../../runtime/cli/desired/commit.ts'
 
@@ -138,6 +139,24 @@ describe('the authors of a document', () => {
     await write('ann', ':(exclude)*', 'a')
     await write('bot', 'README.md', 'formatted')
     expect(await authorsFor([':(exclude)*'])).toContain('ann <ann@example.com>')
+  })
+
+  it('hold whoever started the run and whoever wrote, however many others a message names', async () => {
+    await writeFile(join(checkout, 'edge.yaml'), 'a')
+    await git(checkout, 'add', '--all')
+    const others = Array.from(
+      { length: 250 },
+      (_, index) => `Co-authored-by: n${index} <n${index}@example.com>`,
+    )
+    await git(checkout, 'commit', '--quiet', '-m', `a change\n\n${others.join('\n')}`)
+    await git(checkout, 'commit', '--quiet', '--allow-empty', '-m', `another\n\n${others.join('\n')}`)
+    const args = readArguments([checkout, '--author', 'zoe@example.com'], apply)
+    const env = { PATH: process.env['PATH'], HOME: root, GITHUB_TRIGGERING_ACTOR: 'mallory' }
+    const commit = await readCommit(checkout, args, env)
+    for (const authors of [commit.authors, await askAuthors([join(checkout, 'edge.yaml')], commit, env)]) {
+      expect(authors).toHaveLength(200)
+      expect(authors).toEqual(expect.arrayContaining(['zoe@example.com', 'mallory', ANN]))
+    }
   })
 
   it('hold everybody since the commit that the pipeline says was there before', async () => {
