@@ -232,12 +232,15 @@ export class OfferEngine {
     this.#noteOnTarget(instance, followed, offer.ended === null && !offer.hasStatus)
   }
 
-  /** A frame went out. `opensAgain`: an answer to it is waited for, also where the target had ended. */
+  /**
+   * A frame went out. `opensAgain`: an answer to it is waited for, also where the target had ended. One that never
+   * answered a push which has ended stays so until it answers: that the push reached a part only holds until then.
+   */
   #noteOnTarget(instance: Instance, followed: FollowedPush, opensAgain: boolean): void {
     const now = this.#parts.deps.clock.now()
     const target = followed.targets.get(instance.uid)
-    const isBack =
-      opensAgain && target !== undefined && ['straggler', 'gone', 'applied'].includes(target.state)
+    const reopened = ['gone', 'applied', ...(followed.push.status === 'pending' ? ['straggler'] : [])]
+    const isBack = opensAgain && target !== undefined && reopened.includes(target.state)
     if (isBack && moveTarget(followed, target, 'offered', now))
       this.#parts.writer.target({ pushId: followed.push.pushId, target })
     if (followed.push.sentAt === null) followed.push.sentAt = now

@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let viewer: SignedIn
+let agents: FakeAgent[]
+let workloadId: string
+
+const connect = (pod: string, more: { uid?: string } = {}) =>
+  fakeAgent(ctx.fleet, { service: 'silent', host: 'vm', pod, ...more })
+
+beforeEach(async () => {
+  await database.pool.execute('delete from workloads')
+  ctx = await createFleetContext(database)
+  viewer = await signIn(ctx, { groups: ['viewer'] })
+  agents = ['a', 'b', 'c', 'd', 'e'].map((pod) => connect(pod))
+  workloadId = agents[0]!.workloadId
+  await ctx.advance(300)
+  await pushConfig(ctx.fleet, workloadId, configYaml(1))
+  for (const agent of agents.slice(0, 3)) agent.apply()
+  await ctx.advance(300)
+})
+afterEach(() => ctx.close())
+
+const get = async <T>(path: string) => (await invoke(ctx, `GET ${path}`, { as: viewer.token })).json as T
+const wait = async (seconds: number) => {
+  for (let waited = 0; waited < seconds; waited += 30) await ctx.advance(30_000)
+}
+const told = async () => {
+  const [entry] = await get<ChangeRecord[]>('/api/changes')
+  const [push] = await get<RevisionRecord[]>(`/api/workloads/${workloadId}/configs`)
+  return { feed: entry?.outcome, page: push?.outcome }
+}
+const IN_PART = { feed: 'in_part', page: 'in_part' }
+
+describe('a push that two of five instances never took', () => {
+  it('is applied in part once they have not answered', async () => {
+    await wait(900)
+    expect(await told()).toEqual(IN_PART)
+  })
+
+  it('stays so where their connections break and come back, until they say that they have applied it', async () => {
+    await wait(900)
+    for (const agent of agents.slice(3)) agent.lose()
+    await wait(30)
+    const back = agents.slice(3).map(({ uid }, n) => connect(['d', 'e'][n]!, { uid }))
+    await ctx.advance(1_000)
+    expect(back.map((agent) => agent.offered().length)).toEqual([1, 1])
+    expect(await told()).toEqual(IN_PART)
+    await wait(900)
+    expect(await told()).toEqual(IN_PART)
+    for (const agent of back) agent.apply()
+    await ctx.advance(1_000)
+    expect(await told()).toEqual({ feed: 'succeeded', page: 'applied' })
+  })
+
+  it('stays so where another push takes its place after they came back', async () => {
+    await wait(900)
+    for (const agent of agents.slice(3)) agent.lose()
+    agents.slice(3).map(({ uid }, n) => connect(['d', 'e'][n]!, { uid }))
+    await ctx.advance(1_000)
+    await pushConfig(ctx.fleet, workloadId, configYaml(2))
+    await ctx.advance(1_000)
+    const [, first] = await get<ChangeRecord[]>('/api/changes')
+    expect(first).toMatchObject({ outcome: 'in_part', target_count: 5, applied_count: 3 })
+  })
+
+  it('is applied in part also where they were away when it ended, and are silent since they came back', async () => {
+    for (const agent of agents.slice(3)) agent.lose()
+    await wait(600)
+    for (const [n, { uid }] of agents.slice(3).entries()) connect(['d', 'e'][n]!, { uid })
+    await wait(900)
+    expect(await told()).toEqual(IN_PART)
+  })
+
+  it('is applied where they have left for good: pods that were replaced run nothing any more', async () => {
+    for (const agent of agents.slice(3)) agent.goodbye()
+    await wait(600)
+    expect(await told()).toEqual({ feed: 'succeeded', page: 'applied' })
+  })
+})
