@@ -7,6 +7,8 @@ import type { ValidationResult } from '../wire/validation.ts'
 import { type ComponentRef, excludedInstances } from './check/components.ts'
 import type { ConfigTarget } from './check/target.ts'
 
+const FAILED_HERE = 'This config failed here when it was last pushed.'
+
 /** Everything that a plan is made of. */
 export interface PlanFacts {
   draft: string
@@ -22,7 +24,7 @@ export interface PlanFacts {
 
 /** What a push of a draft to a workload would do, and what stands in its way. */
 export function planPush(facts: PlanFacts): Omit<ConfigPlan, 'export'> {
-  const { draft, target, validation, required, diff, policy } = facts
+  const { draft, target, validation, required, policy } = facts
   const planned = planTarget(facts)
   const isCollector = target.type === 'collector'
   const excluded = validation.valid ? excludedInstances(required, target.instances) : []
@@ -49,11 +51,7 @@ export function planPush(facts: PlanFacts): Omit<ConfigPlan, 'export'> {
       reached_instance_count: planned.excluded ? 0 : target.instances.length - excluded.length,
       excluded_instance_count: planned.excluded ? target.instances.length : excluded.length,
     },
-    risk_score: {
-      severity: diff?.risk_score.severity ?? 'none',
-      reasons: diff?.risk_score.reasons ?? [],
-      applies_to_count: isCollector ? 1 : 0,
-    },
+    risk_score: { ...riskOf(facts), applies_to_count: isCollector ? 1 : 0 },
     compared_with: facts.comparedWith,
     targets: [planned],
     excluded_instances: excluded.map(({ uid, podName, reason, missing }) => ({
@@ -70,6 +68,14 @@ export function planPush(facts: PlanFacts): Omit<ConfigPlan, 'export'> {
     can_push: hardFailures.length === 0,
     apply_allowed: hardFailures.length === 0,
   }
+}
+
+/** How risky a draft is: by what it changes, and high where it failed here, however little it changes. */
+function riskOf({ draft, target, diff }: PlanFacts): Pick<ConfigPlan['risk_score'], 'severity' | 'reasons'> {
+  const { severity, reasons } = diff?.risk_score ?? { severity: 'none', reasons: [] }
+  return target.failedHashes.has(configHash(draft))
+    ? { severity: 'high', reasons: [FAILED_HERE, ...reasons] }
+    : { severity, reasons }
 }
 
 function planTarget({ target, validation, required, diff, comparedWith }: PlanFacts): PlanTarget {

@@ -90,6 +90,7 @@ function toTarget(fleet: Fleet, workload: Workload): ConfigTarget {
     })),
     lastKnownComponents: known === null ? null : new Map(Object.entries(known.components)),
     activeConfigHash: workload.activeHash,
+    failedHashes: workload.quarantinedHashes,
   }
 }
 

@@ -32,6 +32,8 @@ export interface ConfigTarget {
   /** What the capable instances reported last; used only while the workload has no live instance. */
   lastKnownComponents: AvailableComponents | null
   activeConfigHash: string | null
+  /** Configs that failed here when they were last pushed. */
+  failedHashes: ReadonlySet<string>
 }
 
 /** An instance that a config leaves out, and why. */

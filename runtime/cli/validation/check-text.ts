@@ -108,4 +108,5 @@ const asWorkload = ({ components, version }: OfflineTarget) => ({
   lastKnownComponents: components,
   instances: [],
   activeConfigHash: null,
+  failedHashes: new Set<string>(),
 })

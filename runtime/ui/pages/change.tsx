@@ -364,6 +364,7 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
           after={rested}
           reported={base.isReported ? sayNotOurs(workload) : null}
           isInvalid={validation.data !== null && !validation.data.valid}
+          planned={isStale ? null : plan.data}
           whyNothing={unless('config:read_content')}
         />
       </div>

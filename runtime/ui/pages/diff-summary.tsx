@@ -1,5 +1,5 @@
 import type { ConfigDiff } from '../../../lib/wire/diff.ts'
-import type { RiskLevel } from '../../../lib/wire/plan.ts'
+import type { ConfigPlan, RiskLevel } from '../../../lib/wire/plan.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { findingTexts, translated } from '../i18n/check-findings.ts'
 import { say } from '../i18n/define.ts'
@@ -126,6 +126,7 @@ export function DiffSummary({
   after,
   reported,
   isInvalid,
+  planned = null,
   whyNothing = null,
 }: {
   workloadId: string
@@ -135,6 +136,8 @@ export function DiffSummary({
   reported: string | null
   /** Whether the checks found errors in `after`; then nobody knows what it would do. */
   isInvalid: boolean
+  /** The plan of `after`, which also knows whether it failed here; null where there is none. */
+  planned?: Pick<ConfigPlan, 'risk_score'> | null
   /** Why there is no `before`, where it is not that no config ran before; null where it is. */
   whyNothing?: string | null
 }) {
@@ -159,7 +162,7 @@ export function DiffSummary({
       <div class="head" style={{ marginBottom: '8px' }}>
         <h2 style={{ margin: '0' }}>{words.what}</h2>
         {data.valid && !isInvalid ? (
-          <RiskMark risk={data.summary.overall_risk} />
+          <RiskMark risk={planned?.risk_score.severity ?? data.summary.overall_risk} />
         ) : (
           <Mark tone="idle" shape="ring">
             {words.riskUnknown}

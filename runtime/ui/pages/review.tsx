@@ -70,7 +70,7 @@ function useReview(workload: WorkloadRecord, approval: ApprovalRecord) {
 function Notices({ workload, approval }: { workload: WorkloadRecord; approval: ApprovalRecord }) {
   const hasMoved = (approval.base_config_hash ?? '') !== (workload.active_config_hash ?? '')
   return (
-    <>
+    <div class="stack notices">
       <FailedBefore workloadId={workload.id} hash={approval.draft_hash} />
       <FrozenNotice
         workloadId={workload.id}
@@ -81,7 +81,7 @@ function Notices({ workload, approval }: { workload: WorkloadRecord; approval: A
           <div>{say(changeTexts).baseMoved}</div>
         </div>
       )}
-    </>
+    </div>
   )
 }
 
@@ -99,9 +99,8 @@ function Review({
   const before = useBefore(workload, approval)
   const { validation, plan, instances } = useReview(workload, approval)
   return (
-    <div class="two reviewed" style={{ marginTop: '24px' }}>
+    <div class="two reviewed">
       <div class="stack">
-        {!isClosed && <Notices workload={workload} approval={approval} />}
         {before.isKnown && (
           <>
             <DiffSummary
@@ -110,6 +109,7 @@ function Review({
               after={approval.draft_yaml}
               reported={before.isReported ? sayNotOurs(workload) : null}
               isInvalid={validation.data !== null && !validation.data.valid}
+              planned={plan}
               whyNothing={unless('config:read_content') ?? (isClosed ? words.beforeNotKept : null)}
             />
             <div class="pane flush">
@@ -119,12 +119,6 @@ function Review({
         )}
       </div>
       <div>
-        <ReviewDecision workload={workload} approval={approval} plan={plan} reload={of.reload} />
-        <Story approval={approval} />
-        <div class="blockers">
-          {plan && <PolicyPane plan={plan} />}
-          {!isClosed && <Checks of={validation} isStale={false} />}
-        </div>
         {plan && (
           <ReachPane
             plan={plan}
@@ -133,6 +127,12 @@ function Review({
             environment={approval.target_env || environmentOf(workload)}
           />
         )}
+        <ReviewDecision workload={workload} approval={approval} plan={plan} reload={of.reload} />
+        <Story approval={approval} />
+        <div class="blockers">
+          {plan && <PolicyPane plan={plan} />}
+          {!isClosed && <Checks of={validation} isStale={false} />}
+        </div>
       </div>
     </div>
   )
@@ -176,6 +176,7 @@ export function ReviewPage({ params }: { params: Record<string, string> }) {
                       </>
                     }
                   />
+                  {!isOver(approval) && <Notices workload={data} approval={approval} />}
                   <Review workload={data} approval={approval} of={request} />
                 </>
               )

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import type { ConfigTarget, ConfigTargets, FleetPeer } from '../../../lib/configs/check/target.ts'
+import { configHash } from '../../../lib/model/config-hash.ts'
 import type { ConfigDiff } from '../../../lib/wire/diff.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { PolicyEvaluation } from '../../../lib/wire/policy.ts'
@@ -38,11 +39,13 @@ const base: ConfigTarget = {
   ],
   lastKnownComponents: null,
   activeConfigHash: 'ab'.repeat(32),
+  failedHashes: new Set(),
 }
 const TARGETS: Record<string, ConfigTarget> = {
   w1: base,
   prod: { ...base, workloadId: 'prod', labels: { env: 'prod' } },
   off: { ...base, workloadId: 'off', status: 'disconnected', instances: [] },
+  failed: { ...base, workloadId: 'failed', failedHashes: new Set([configHash(GOOD)]) },
   new: { ...base, workloadId: 'new', activeConfigHash: null },
   sdk: { ...base, workloadId: 'sdk', type: 'sdk', acceptsRemoteConfig: false, activeConfigHash: null },
 }
@@ -192,6 +195,15 @@ describe('POST /api/workloads/:id/config/plan', () => {
     // High risk alone does not forbid a push.
     expect(json.risk_score.severity).toBe('high')
     expect(json.summary.high_risk_change_count).toBeGreaterThan(0)
+  })
+
+  it('calls a config that failed here a high risk, however little it changes', async () => {
+    const { json } = await plan('failed', GOOD)
+    expect(json.risk_score).toMatchObject({
+      severity: 'high',
+      reasons: ['This config failed here when it was last pushed.'],
+    })
+    expect((await plan('failed', `${GOOD}\n# another\n`)).json.risk_score.severity).not.toBe('high')
   })
 
   it('compares the first config of a workload with what its instances report to run', async () => {

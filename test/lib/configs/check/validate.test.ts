@@ -71,6 +71,7 @@ function targetOf(instances: ConfigTargetInstance[]): ConfigTarget {
     instances,
     lastKnownComponents: null,
     activeConfigHash: null,
+    failedHashes: new Set(),
   }
 }
 

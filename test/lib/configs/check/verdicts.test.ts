@@ -121,6 +121,7 @@ function missingOf(text: string, unknown: readonly { category: string; type: str
     acceptsRemoteConfig: true,
     lastKnownComponents: null,
     activeConfigHash: null,
+    failedHashes: new Set(),
     instances: [{ uid: 'a', podName: '', components, isCapable: true, runsProfiles: false }],
   }
   const { checks } = validateStatically(text, { ...NOBODY, target })

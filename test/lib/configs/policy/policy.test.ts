@@ -312,6 +312,7 @@ describe('the request for a workload', () => {
     instances: [],
     lastKnownComponents: null,
     activeConfigHash: null,
+    failedHashes: new Set(),
   }
   const server = { otlpAllowlist: ['a'], criticalExporters: ['b'], requiredResourceAttributes: ['c'] }
   const request = (
