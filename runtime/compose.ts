@@ -276,6 +276,7 @@ function openCampaigns(
     mayApprove: (userId: string, reach: ChangeReach) => mayApprove(db, userId, reach),
     reservationOf: (workload: Workload) => fleetConfigs.reservationOf(workload),
     whoReserves: (workload: Workload) => fleetConfigs.whoReserves(workload),
+    freezeOf: (workload: Workload) => fleetConfigs.freezeOf(workload),
     stagedAbove,
   }
   const campaigns = new Campaigns(campaignParts)

@@ -12,7 +12,7 @@ import {
   type RankedTarget,
   type StoredCampaignTarget,
 } from '../../lib/store/campaign-targets.ts'
-import { findCampaign } from '../../lib/store/campaigns.ts'
+import { type CampaignSummary, findCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignTarget } from '../../lib/wire/campaigns.ts'
 import { CAMPAIGN_TARGET_STATES, CAMPAIGN_VERDICTS } from '../../lib/wire/values.ts'
 import type { Context } from '../../runtime/context.ts'
@@ -23,12 +23,22 @@ import { problem } from '../../runtime/reply.ts'
 import { campaignParams, seesCampaign } from './_campaign-of.ts'
 import { type Wait, withWaits } from './_waits.ts'
 
-/** What keeps a started target from its next stage, as a field of its record. */
+/**
+ * What keeps a started target from its next stage, or one that waits in a campaign that runs from being started, as a
+ * field of its record.
+ */
 function holdOf(
-  { fleet }: Context,
-  { workloadId, pushId }: StoredCampaignTarget,
+  { fleet, fleetConfigs }: Context,
+  { status }: Pick<CampaignSummary, 'status'>,
+  { workloadId, pushId, state }: StoredCampaignTarget,
 ): Pick<CampaignTarget, 'hold'> {
-  const rollout = fleet.workload(workloadId)?.rollout
+  const workload = fleet.workload(workloadId)
+  if (state === 'waiting' && status === 'running' && workload !== null) {
+    const freeze = fleetConfigs.freezeOf(workload)
+    return freeze === null ? {} : { hold: { reason: 'frozen', about: freeze.reason } }
+  }
+  if (state !== 'started') return {}
+  const rollout = workload?.rollout
   if (rollout?.followed.push.pushId !== pushId || rollout?.hold === undefined) return {}
   return { hold: toStageHold(rollout.hold) }
 }
@@ -99,7 +109,7 @@ export default defineHttp({
         ...toTargetRecord(one, { withTexts }),
         ...failureFieldsOf(ctx, one, { withTexts }),
         ...(aftermath === null ? {} : { aftermath }),
-        ...(one.state === 'started' ? holdOf(ctx, one) : {}),
+        ...holdOf(ctx, campaign, one),
         ...(HAS_REACH.includes(one.state) ? reachOf(ctx, one) : {}),
         ...wait,
       }

@@ -20,6 +20,7 @@ import { isInOneOf } from './judge/scope.ts'
 import { CampaignPlanner } from './plan/planner.ts'
 import { type CampaignFacts, toCampaignRecord, toKeptRecord } from './record.ts'
 import { lookAtHalt } from './run/halt-holds.ts'
+import { findHeldUp } from './run/held-up.ts'
 import { waitsUntil } from './run/note-ends.ts'
 import { countRun, countRuns, type RunCounts } from './run/run.ts'
 import { CampaignRunner } from './run/runner.ts'
@@ -130,6 +131,7 @@ export class Campaigns {
           ...(reader.withHelp && isWhole
             ? await this.#standing(campaign, counts.get(id)!)
             : { haltNow: null, failedSince: null, slow: null, wayBack: null }),
+          heldUp: isWhole ? await findHeldUp(this.parts, campaign, counts.get(id)!) : null,
           stagesHalted: countHaltedStages(this.parts, { campaignId: id }),
           appliedInPart: inPart.get(id) ?? null,
           versionRolledBackBy: versionsTakenBack.get(campaign.id) ?? null,

@@ -17,6 +17,7 @@ import type {
 } from '../wire/campaigns.ts'
 import type { PlanProgress } from './plan/planner.ts'
 import type { HaltNow } from './run/halt-holds.ts'
+import type { HeldUp } from './run/held-up.ts'
 import type { StateCounts } from './run/limits.ts'
 
 /** What is shown beside the stored campaign. */
@@ -29,6 +30,8 @@ export interface CampaignFacts {
   rule: ApprovalRuleInForce | null
   /** How its halt stands now; null where that was not asked, or it is not halted. */
   haltNow: HaltNow | null
+  /** What keeps it from starting anybody; null where nothing does. */
+  heldUp: HeldUp | null
   /** Targets of which the stages halted, and are open still. */
   stagesHalted: number
   /** What became of those that failed, by how their rollback stands; null where that was not asked, or none failed. */
@@ -86,6 +89,7 @@ export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts
       ? {}
       : { wave_ends_at: new Date(waveEndedAt.getTime() + dwellMs).toISOString() }),
     counts: { ...counts.all } as Record<string, number>,
+    ...(facts.heldUp === null ? {} : { held_up: toHeldUp(facts.heldUp) }),
     ...(facts.stagesHalted === 0 ? {} : { stages_halted: facts.stagesHalted }),
     ...(facts.failedSince === null ? {} : { failed_since: { ...facts.failedSince } }),
     ...toInPartRecord(facts),
@@ -112,6 +116,10 @@ export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts
     updated_at: campaign.updatedAt.toISOString(),
   }
 }
+
+/** What keeps a campaign from going on, as the wire shows it. */
+const toHeldUp = (held: HeldUp): NonNullable<CampaignRecord['held_up']> =>
+  held.reason === 'frozen' ? { ...held, until: held.until.toISOString() } : held
 
 /** Where a campaign reached only some instances, as the wire shows it. */
 function toInPartRecord({

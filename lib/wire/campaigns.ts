@@ -543,6 +543,16 @@ export const CampaignRecord = named(
         ),
       ),
     ),
+    held_up: note(
+      'Of a running one of which nothing is under way: what keeps the next workloads of its wave from starting. All of them are frozen, until when and why; or it is outside of its windows.',
+      optional(
+        type({
+          reason: enums(['frozen', 'window']),
+          until: optional(string()),
+          about: note('The reason of the freeze.', optional(string())),
+        }),
+      ),
+    ),
     way_back: note(
       'What taking it back would do now, in workloads that it was pushed to: those that get their former config, those that have none and keep what it brought, and those that run something else by now and are left alone. Only of one campaign that is read by itself and can be taken back.',
       optional(object({ goes_back: number(), no_way_back: number(), moved_on: number() })),
@@ -610,7 +620,7 @@ export const CampaignTarget = named(
       optional(OtherCampaign),
     ),
     hold: note(
-      'Of one that gets it in stages: why the next stage waits. It goes on by itself once that is over. Where that has no end of its own, as a freeze has one, the workload is skipped with it after ten minutes, and who has the change keeps it.',
+      'Of one that waits for its turn in a campaign that runs: that it is frozen now, and why. Of one that gets it in stages: why the next stage waits. It goes on by itself once that is over. Where that has no end of its own, as a freeze has one, the workload is skipped with it after ten minutes, and who has the change keeps it.',
       optional(StageHold),
     ),
     reach: note(

@@ -14,6 +14,8 @@ export interface CampaignParts extends ApprovalParts {
   reservationOf(workload: Workload): 'held' | 'frozen' | null
   /** Who holds or froze a workload, and why; null where nobody does. */
   whoReserves?(workload: Workload): { by: string; reason: string } | null
+  /** The freeze that a workload is under now; null when there is none. */
+  freezeOf?(workload: Workload): { until: Date; reason: string } | null
   /** A workload with more instances than this is pushed to in stages. */
   stagedAbove: number
 }

@@ -27,7 +27,7 @@ import { campaignTexts } from './campaigns.ts'
 import { describeWhy } from './causes.ts'
 import { changeFeedTexts } from './change-feed.ts'
 import { say } from './define.ts'
-import { formatAgo, formatClock, formatLeft, formatList, formatNumber } from './format.ts'
+import { formatAgo, formatClock, formatExact, formatLeft, formatList, formatNumber } from './format.ts'
 import { sayProblem } from './problems.ts'
 import { describeHold } from './rollout.ts'
 
@@ -324,6 +324,7 @@ export function describeWait({
   hold,
 }: CampaignTarget): string {
   const words = say(campaignTexts)
+  if (hold !== undefined && state === 'waiting') return say(campaignTexts).frozenFor(hold.about ?? '')
   if (hold !== undefined)
     return (isOverByItself(hold.reason) ? words.stageWaits : words.stageGivesUp)(describeHold(hold))
   if (state !== 'offline') return ''
@@ -379,6 +380,15 @@ export function nameMissed({ workloads, count }: CampaignMiss, nameIn: NameIn): 
   return say(campaignTexts).missedSuch(formatList(names), count - names.length)
 }
 
+/** That a campaign stands still though it runs, and for what it waits; null where it does not. */
+function describeHeldUp({ held_up: held, wave }: CampaignRecord, waves: number): string | null {
+  if (held === undefined) return null
+  const words = say(campaignTexts)
+  return held.until === undefined
+    ? words.waitsWindow(wave + 1, waves)
+    : words.waitsFreeze(wave + 1, waves, formatExact(held.until), held.about ?? '')
+}
+
 /**
  * What a campaign does at `nowMs` (Unix time), in one sentence, and what comes next. `missed` says whom it has not
  * reached, where that was read.
@@ -432,5 +442,7 @@ export function describeCampaign(
     return [words.watching(of.wave + 1, formatLeft(left)), ...more]
   }
   const waves = of.plan?.waves.length ?? 1
+  const held = describeHeldUp(of, waves)
+  if (held !== null) return [held, `${describeStop(of)}.`, ...more]
   return [words.running(of.wave + 1, waves, applied, total, countFailed(of.counts)), ...more]
 }

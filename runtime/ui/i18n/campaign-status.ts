@@ -21,6 +21,7 @@ export const campaignStatusTexts = defineTexts({
       expired: 'expired',
     } satisfies Record<CampaignStatus, string> as Record<CampaignStatus, string>,
     notBack: 'nothing rolled back',
+    heldUp: { frozen: 'waits: frozen', window: 'waits for its window' },
   },
   fr: {
     status: {
@@ -40,6 +41,7 @@ export const campaignStatusTexts = defineTexts({
       expired: 'expirée',
     } as Record<CampaignStatus, string>,
     notBack: 'rien n’est revenu',
+    heldUp: { frozen: 'en attente : gel', window: 'attend sa fenêtre' },
   },
 })
 
@@ -50,8 +52,14 @@ export const hasGoneBack = ({
 }: Pick<CampaignRecord, 'counts' | 'by_itself_counts'>): boolean =>
   (counts['rolled_back'] ?? 0) + (byItself['rolled_back'] ?? 0) > 0
 
-/** What a campaign is called by its status; one that was rolled back and where nothing went back, so. */
-export const nameStatus = (of: Pick<CampaignRecord, 'status' | 'counts' | 'by_itself_counts'>): string => {
+/**
+ * What a campaign is called by its status; one that was rolled back and where nothing went back, so, and one that runs
+ * and stands still by what it waits for.
+ */
+export const nameStatus = (
+  of: Pick<CampaignRecord, 'status' | 'counts' | 'by_itself_counts' | 'held_up'>,
+): string => {
   const words = say(campaignStatusTexts)
+  if (of.held_up !== undefined) return words.heldUp[of.held_up.reason]
   return of.status === 'rolled_back' && !hasGoneBack(of) ? words.notBack : words.status[of.status]
 }

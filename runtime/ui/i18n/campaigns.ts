@@ -223,6 +223,11 @@ export const campaignTexts = defineTexts({
     missingWho: (what: string, who: string) => `${what}: ${who}.`,
     running: (wave: number, waves: number, applied: number, all: number, failed: number) =>
       `Wave ${n(wave)} of ${n(waves)}: ${n(applied)} of ${workloadsEn(all)} ${plural(applied, 'runs', 'run')} it${failed > 0 ? `, ${n(failed)} failed or did not answer` : ''}.`,
+    waitsFreeze: (wave: number, waves: number, until: string, why: string) =>
+      `Wave ${n(wave)} of ${n(waves)} waits for the end of the freeze (${until}, ${why}).`,
+    waitsWindow: (wave: number, waves: number) =>
+      `Wave ${n(wave)} of ${n(waves)} waits for the next window in which it may start workloads.`,
+    frozenFor: (why: string) => `Frozen (${why}): it is started once that is over.`,
     watching: (wave: number, left: string) => `Wave ${n(wave)} is done and watched for ${left} more.`,
     takenBack: (count: number, all: number) => `${n(count)} of ${n(all)} rolled back`,
     away: (count: number) => `${workloadsEn(count)} away; they catch up when they are back.`,
@@ -586,6 +591,11 @@ export const campaignTexts = defineTexts({
     missingWho: (what: string, who: string) => `${what} : ${who}.`,
     running: (wave: number, waves: number, applied: number, all: number, failed: number) =>
       `Vague ${n(wave)} sur ${n(waves)} : ${n(applied)} sur ${workloadsFr(all)} ${plural(applied, 'l’exécute', 'l’exécutent')}${failed > 0 ? `, ${n(failed)} en échec ou sans réponse` : ''}.`,
+    waitsFreeze: (wave: number, waves: number, until: string, why: string) =>
+      `La vague ${n(wave)} sur ${n(waves)} attend la fin du gel (${until}, ${why}).`,
+    waitsWindow: (wave: number, waves: number) =>
+      `La vague ${n(wave)} sur ${n(waves)} attend la prochaine fenêtre où elle peut commencer des workloads.`,
+    frozenFor: (why: string) => `Gelé (${why}) : commencé dès que c’est fini.`,
     watching: (wave: number, left: string) => `La vague ${n(wave)} est finie et observée encore ${left}.`,
     takenBack: (count: number, all: number) => `${n(count)} sur ${n(all)} de retour`,
     away: (count: number) => `${workloadsFr(count)} absents ; ils rattraperont à leur retour.`,

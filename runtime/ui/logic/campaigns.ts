@@ -92,12 +92,14 @@ export function lookOf({
   status,
   counts,
   in_part: inPart,
-}: Pick<CampaignRecord, 'status' | 'counts'> & {
+  held_up: heldUp,
+}: Pick<CampaignRecord, 'status' | 'counts' | 'held_up'> & {
   in_part?: Readonly<Record<string, unknown>>
 }): CampaignLook {
   const isMissed = countMissing(counts).length > 0 || inPart?.['applied'] !== undefined
   if (status === 'done' && isMissed) return ['warn', 'triangle']
   const hasFailed = statesThat('went-wrong').some((state) => (counts[state] ?? 0) > 0)
+  if (status === 'running' && !hasFailed && heldUp !== undefined) return ['warn', 'clock']
   return status === 'running' && hasFailed ? ['bad', 'half'] : CAMPAIGN_LOOK[status]
 }
 
@@ -136,7 +138,7 @@ export function toBar(
  * before it is started, while it is paused, and once it is taken back.
  */
 export function waveStateOf(
-  of: Pick<CampaignRecord, 'status' | 'wave' | 'wave_ends_at' | 'started_at'>,
+  of: Pick<CampaignRecord, 'status' | 'wave' | 'wave_ends_at' | 'started_at' | 'held_up'>,
   wave: number,
 ): RolloutStage['status'] | null {
   if (of.started_at === undefined) return null
@@ -148,7 +150,7 @@ export function waveStateOf(
   } as const
   if (of.status !== 'running' && of.status !== 'halted' && of.status !== 'aborted') return null
   if (wave < of.wave) return 'done'
-  if (wave === of.wave) return now[of.status]
+  if (wave === of.wave) return of.held_up === undefined ? now[of.status] : 'waiting'
   return of.status === 'aborted' ? 'aborted' : 'waiting'
 }
 

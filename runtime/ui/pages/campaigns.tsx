@@ -23,7 +23,7 @@ import { useResource } from '../state/use-resource.ts'
 export function CampaignMark({
   of,
 }: {
-  of: Pick<CampaignRecord, 'status' | 'counts' | 'in_part' | 'by_itself_counts'>
+  of: Pick<CampaignRecord, 'status' | 'counts' | 'in_part' | 'by_itself_counts' | 'held_up'>
 }) {
   const [tone, shape] = lookOf(of)
   return (
