@@ -58,6 +58,8 @@ export interface InstanceFacts {
   name: string
   /** Why it is unhealthy, in muster's own words; null where it does not say. Asked of few instances. */
   fault: () => Fault | null
+  /** Why it has not applied what it is assigned; null where that is not known. Asked of few instances. */
+  driftFault: () => Fault | null
 }
 
 /** Why an instance is unhealthy, or a push failed: a stable code, and its title in English. */
@@ -81,8 +83,9 @@ export interface InstanceCounts {
   overdueFailed: number
   /** What the first overdue one is assigned; empty when none is overdue. */
   overdueHash: string
-  /** Some of the overdue ones. */
+  /** Some of the overdue ones, and why the first one of which that is known has not applied it. */
   overdueNames: string[]
+  overdueFault: Fault | null
   unhealthy: number
   /** Those that have been unhealthy for `UNHEALTHY_DELAY_MS` or longer. */
   unhealthyLong: number
@@ -101,6 +104,7 @@ export const countNone = (): InstanceCounts => ({
   overdueFailed: 0,
   overdueHash: '',
   overdueNames: [],
+  overdueFault: null,
   unhealthy: 0,
   unhealthyLong: 0,
   unhealthyNames: [],
@@ -125,7 +129,7 @@ export function countInstance(counts: InstanceCounts, instance: InstanceFacts, n
 
 function countForDrift(
   counts: InstanceCounts,
-  { assignedHash, reported, assignedSinceMs, name }: InstanceFacts,
+  { assignedHash, reported, assignedSinceMs, name, driftFault }: InstanceFacts,
   nowMs: number,
 ): void {
   const standing = standingOf(assignedHash, reported)
@@ -134,7 +138,10 @@ function countForDrift(
   if (standing === 'agrees' || standing === 'unknown') return
   if (nowMs - assignedSinceMs < DRIFT_DELAY_MS[standing]) return
   if (counts.overdue === 0) counts.overdueHash = assignedHash ?? ''
-  if (counts.overdueNames.length < NAMED_MAX) counts.overdueNames.push(cutName(name))
+  if (counts.overdueNames.length < NAMED_MAX) {
+    counts.overdueNames.push(cutName(name))
+    counts.overdueFault ??= driftFault()
+  }
   counts.overdue++
   if (standing === 'failed') counts.overdueFailed++
 }
@@ -271,8 +278,8 @@ function judgeDown(facts: WorkloadFacts, settings: RuleSettings): Cause {
 }
 
 function driftMessage(facts: WorkloadFacts): string {
-  const { judged, overdue, overdueFailed, overdueHash } = facts.instances
-  const detail = overdueFailed > 0 ? ` (${overdueFailed} failed)` : ''
+  const { judged, overdue, overdueFailed, overdueHash, overdueFault: fault } = facts.instances
+  const detail = `${overdueFailed > 0 ? ` (${overdueFailed} failed)` : ''}${fault === null ? '' : `: ${fault.title}`}`
   return `${nameOf(facts)} has not applied config ${overdueHash.slice(0, SHORT_HASH)} on ${overdue} of ${judged} instances${detail}`
 }
 
@@ -281,10 +288,10 @@ function judgeDrift(facts: WorkloadFacts): Cause {
   // Without a live instance nothing is known: an alert from before stays as it is.
   if (total === 0) return UNKNOWN
   if (overdue > 0) {
-    const { overdueFailed, overdueHash, overdueNames } = facts.instances
+    const { overdueFailed, overdueHash, overdueNames, overdueFault } = facts.instances
     const details = { config_hash: overdueHash, overdue, judged, failed: overdueFailed }
-    const instances = overdueNames.join(', ')
-    return { kind: 'present', message: driftMessage(facts), details: { ...details, instances } }
+    const more = { instances: overdueNames.join(', '), ...causeOf(overdueFault) }
+    return { kind: 'present', message: driftMessage(facts), details: { ...details, ...more } }
   }
   return agreeing === judged ? ABSENT : UNKNOWN
 }

@@ -100,6 +100,12 @@ function toHealth(instance: Instance): InstanceFacts['health'] {
 const toFault = (error: FailureCause | null): Fault | null =>
   error === null || error.cause === 'unknown' ? null : { cause: error.cause, title: error.title }
 
+/** Why an instance has not applied what it is assigned: its own report of that, else what became of the offer. */
+function toDriftFault({ report, uid }: Instance, assigned: FollowedPush | null): Fault | null {
+  const hasFailed = report?.status === 'failed' && report.hash === assigned?.push.hash
+  return toFault((hasFailed ? report.error : assigned?.targets.get(uid)?.error) ?? null)
+}
+
 /** The newest push; where it is an automatic rollback, the failed push that it answers. */
 function toPushFacts(workload: Workload): PushFacts {
   const push = workload.newestPush
@@ -152,6 +158,7 @@ export function countLive(
     unhealthySinceMs: instance.unhealthySinceMs,
     name: callInstance(instance.podName, instance.workload?.fingerprintKeys, instance.uid),
     fault: () => findInstanceFault(instance),
+    driftFault: () => toDriftFault(instance, assigned),
   }
   countInstance(counts, facts, nowMs)
 }

@@ -4,6 +4,8 @@ import { hashOfAny } from '../fleet/decide/running-hash.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
 import { isInstanceDrifted } from '../fleet/views/drifted.ts'
+import { whyOf } from '../fleet/views/errors.ts'
+import { whyInstance } from '../fleet/views/instance-why.ts'
 import type { RevisionRecord } from '../wire/revisions.ts'
 import type { DriftCollector } from './drift-overview.ts'
 
@@ -39,6 +41,21 @@ function toStages({ rollout }: Workload): DriftCollector['rollout'] {
   if (rollout === null) return null
   const { id, status } = rollout.stored
   return { id, hash: rollout.followed.push.hash, isHalted: status === 'halted' }
+}
+
+/** Why the first instance that drifted has not applied its config, as everybody may be told; null where nobody knows. */
+function faultOf(
+  { live }: Workload,
+  isCompatible: Parameters<typeof toDriftCollector>[2],
+): DriftCollector['fault'] {
+  for (const instance of live.instances()) {
+    if (!isCapable(instance) || !isInstanceDrifted(instance, isCompatible)) continue
+    const { report } = instance
+    return report?.status === 'failed'
+      ? whyOf(report.error, { withTexts: false })
+      : whyInstance(instance, assignmentOf(instance), { withTexts: false })
+  }
+  return null
 }
 
 /** A collector of the fleet as the drift overview looks at it; `revision` is that of its newest push. */
@@ -80,6 +97,7 @@ export function toDriftCollector(
         isDrifted: isInstanceDrifted(instance, isCompatible),
       }
     }),
+    fault: faultOf(workload, isCompatible),
     reportedHash: workload.remoteConfigStatus?.configHash ?? '',
     availableComponents: workload.availableComponents?.components ?? null,
     ...others,

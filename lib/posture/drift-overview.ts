@@ -3,6 +3,7 @@ import { placeFieldOf } from '../model/places.ts'
 import { byBytes } from '../model/text-order.ts'
 import { inTurns, mapInTurns, nextTurn, sortInTurns } from '../turns.ts'
 import type { DriftItem, DriftOverview, DriftStatus } from '../wire/drift.ts'
+import type { InstanceFault } from '../wire/instances.ts'
 import { PIPELINE_SECTIONS } from '../wire/values.ts'
 
 /** What the overview needs of one collector that is not archived. */
@@ -34,6 +35,8 @@ export interface DriftCollector {
    * (`lib/fleet/decide/drift.ts`).
    */
   instances: readonly { hash: string; isHeld: boolean; isDrifted: boolean }[]
+  /** Why the first of those that drifted has not applied its config; null where that is not known, or none has drifted. */
+  fault: InstanceFault | null
   /**
    * The hash in the last remote config status of the workload, used while no instance is live; empty when there is
    * none.
@@ -191,6 +194,7 @@ function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, 
     ...(pushedAt
       ? { last_push_age_seconds: Math.max(0, Math.floor((now.getTime() - pushedAt.getTime()) / 1000)) }
       : {}),
+    ...(collector.fault === null ? {} : { fault: collector.fault }),
     pending_too_long: facts.isPendingTooLong,
     accepts_remote_config: collector.acceptsRemoteConfig,
     missing_effective_config: facts.isMissing,

@@ -1,4 +1,5 @@
 import { array, boolean, enums, type Infer, number, optional, partial, string, type } from 'superstruct'
+import { InstanceFault } from './instances.ts'
 import { RevisionRecord } from './revisions.ts'
 import { dictionary, named, note } from './structs.ts'
 import { DRIFT_STATUSES } from './values.ts'
@@ -34,6 +35,10 @@ export const DriftItem = named(
     drift_reasons: optional(array(string())),
     last_push: optional(partial(RevisionRecord)),
     last_push_age_seconds: optional(number()),
+    fault: note(
+      'Why the first of the instances that run something else has not applied it, where that is known.',
+      optional(InstanceFault),
+    ),
     pending_too_long: boolean(),
     accepts_remote_config: boolean(),
     missing_effective_config: boolean(),

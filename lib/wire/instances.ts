@@ -14,6 +14,20 @@ import { ErrorParameters } from './revisions.ts'
 import { anyOf, dictionary, itself, named, note } from './structs.ts'
 import { AvailableComponents, RemoteConfigStatus } from './workloads.ts'
 
+export const InstanceFault = named(
+  'InstanceFault',
+  'Why an instance is not as it should be.',
+  type({
+    component: note('The part of the collector that complains.', optional(string())),
+    error_cause: optional(string()),
+    error_title: optional(string()),
+    error_parameters: ErrorParameters,
+    error_message: note('Only with `config:read_content`.', optional(string())),
+    is_abridged: note('The reader is not told all of it.', optional(boolean())),
+  }),
+)
+export type InstanceFault = Infer<typeof InstanceFault>
+
 export const LiveInstance = named(
   'LiveInstance',
   'One live instance as in lists and topology.',
@@ -52,6 +66,10 @@ export const LiveInstance = named(
       optional(array(string())),
     ),
     remote_config_status: optional(RemoteConfigStatus),
+    fault: note(
+      'Why it is unhealthy or has not applied what it is assigned, as far as that is known; absent for one that says itself that it failed a config.',
+      optional(InstanceFault),
+    ),
   }),
 )
 export type LiveInstance = Infer<typeof LiveInstance>

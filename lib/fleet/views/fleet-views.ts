@@ -15,6 +15,7 @@ import { countDrifted } from './drifted.ts'
 import type { EffectiveMatches } from './effective-matches.ts'
 import { groupErrors, type TextAccess } from './errors.ts'
 import { type ClassifyError, toInstanceDetail, toLiveInstance, toRemoteConfigStatus } from './instance.ts'
+import { whyInstance } from './instance-why.ts'
 import { RecordBytes } from './record-bytes.ts'
 import { type RevisionSurroundings, timeoutAt, toRevision } from './revision.ts'
 import { type FleetTally, tallyRecords } from './tally.ts'
@@ -241,6 +242,7 @@ export class FleetViews {
     const about = {
       assignedHash: assigned?.push.hash ?? null,
       match: this.#parts.matches.get(instance, assigned),
+      fault: whyInstance(instance, assigned, texts),
     }
     return toLiveInstance(instance, about, texts)
   }

@@ -1,6 +1,6 @@
 import { AGENT_CAPABILITIES, type HealthNode as ReportedHealth } from '../../opamp/report.ts'
 import type { AgentError } from '../../store/pushes.ts'
-import type { HealthNode, InstanceDetail, LiveInstance } from '../../wire/instances.ts'
+import type { HealthNode, InstanceDetail, InstanceFault, LiveInstance } from '../../wire/instances.ts'
 import type { RemoteConfigStatus } from '../../wire/workloads.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { runningHash } from '../decide/running-hash.ts'
@@ -34,7 +34,7 @@ export const isHealthy = (instance: Instance): boolean => instance.health === nu
 /** One live instance as lists and the topology show it. */
 export function toLiveInstance(
   instance: Instance,
-  about: { assignedHash: string | null; match: EffectiveMatch },
+  about: { assignedHash: string | null; match: EffectiveMatch; fault: InstanceFault | null },
   texts: TextAccess,
 ): LiveInstance {
   const { match } = about
@@ -58,6 +58,7 @@ export function toLiveInstance(
     ...(instance.report === null
       ? {}
       : { remote_config_status: toRemoteConfigStatus(instance.report, texts) }),
+    ...(about.fault === null ? {} : { fault: about.fault }),
   }
 }
 

@@ -78,10 +78,11 @@ function findUnhealthy(
 const complaintOf = (instance: Instance | null, texts: TextAccess): WhyWithPart =>
   whyWith(instance === null ? null : findInstanceFault(instance), texts)
 
-type WhyWithPart = Why & Pick<WorkloadTrouble, 'component'>
+/** Why something failed, with the part of the collector that says so. */
+export type WhyWithPart = Why & Pick<WorkloadTrouble, 'component'>
 
-/** The same of a fault that may be that of a part of the collector. */
-function whyWith(fault: InstanceFault | null, texts: TextAccess): WhyWithPart {
+/** Why, of a fault that may be that of a part of the collector. */
+export function whyWith(fault: InstanceFault | null, texts: TextAccess): WhyWithPart {
   if (fault === null) return {}
   return { ...whyOf(fault, texts), ...(fault.component === '' ? {} : { component: fault.component }) }
 }

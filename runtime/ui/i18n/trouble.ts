@@ -46,7 +46,9 @@ const sayUnknownHost = (about: Readonly<Record<string, string>>): string =>
   'unknown_host' in about ? describeParameters(about) : ''
 
 /** Why that is so: the part that complains, and its error; empty where it is not known. */
-export function describeReason(trouble: WorkloadTrouble): string {
+export function describeReason(
+  trouble: Pick<WorkloadTrouble, 'component'> & Parameters<typeof describeWhy>[0],
+): string {
   const { component, error_parameters: about = {} } = trouble
   const part = component ? nameOfPart(component) : ''
   // A host that is named says already that it cannot be reached; where there is little room it comes first.

@@ -65,6 +65,8 @@ export const oddnessOf = (instance: LiveInstance, summary: TopologySummary): num
 export interface OddGroup {
   oddities: readonly Oddity[]
   about: readonly string[]
+  /** Why they do, as far as they say so themselves; '' where not. */
+  why: string
   instances: LiveInstance[]
 }
 
@@ -73,18 +75,22 @@ export function groupOdd(
   all: readonly LiveInstance[],
   summary: TopologySummary,
   describe: (oddity: Oddity, instance: LiveInstance) => string,
+  whyOf: (instance: LiveInstance) => string,
 ): OddGroup[] {
   const groups = new Map<string, OddGroup & { oddness: number }>()
   for (const instance of all) {
     const oddities = listOddities(instance, summary)
     if (oddities.length === 0) continue
     const about = oddities.map((oddity) => describe(oddity, instance))
-    const known = groups.get(about.join('\n'))
+    const why = whyOf(instance)
+    const key = [...about, why].join('\n')
+    const known = groups.get(key)
     if (known) known.instances.push(instance)
     else
-      groups.set(about.join('\n'), {
+      groups.set(key, {
         oddities,
         about,
+        why,
         instances: [instance],
         oddness: oddnessOf(instance, summary),
       })

@@ -1,5 +1,6 @@
 import type { DriftOverview, DriftStatus } from '../../../lib/wire/drift.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
+import { describeWhy } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { postureTexts } from '../i18n/posture.ts'
@@ -33,13 +34,16 @@ const isDrift = (item: DriftItem): boolean =>
   item.drift_reasons?.includes('runs_failed_config') === true
 
 /** How a workload stands to what it should run. One that nothing was assigned to agrees with nothing. */
-function DriftMark({ of: { drift_status: status, drift_reasons: reasons } }: { of: DriftItem }) {
+function DriftMark({ of: item }: { of: DriftItem }) {
+  const { drift_status: status, drift_reasons: reasons } = item
   const words = say(postureTexts)
   const isUnmanaged = status === 'in_sync' && reasons?.includes('unmanaged') === true
-  const [tone, shape] = isUnmanaged ? (['idle', 'ring'] as const) : LOOK[status]
+  // Who is counted as drifted is called so: that instances differ is one of its causes.
+  const shown = COUNTED.drifted_collectors(item) ? 'drifted' : status
+  const [tone, shape] = isUnmanaged ? (['idle', 'ring'] as const) : LOOK[shown]
   return (
     <Mark tone={tone} shape={shape}>
-      {isUnmanaged ? words.unmanaged : words.driftStatus[status]}
+      {isUnmanaged ? words.unmanaged : words.driftStatus[shown]}
     </Mark>
   )
 }
@@ -94,6 +98,7 @@ function columnsOf(): TableColumn<DriftItem>[] {
       look: 'text',
       cell: (item) => (
         <>
+          {item.fault && describeWhy(item.fault) !== '' && <div>{describeWhy(item.fault)}</div>}
           {(item.drift_reasons ?? []).map((reason) => words.reason[reason] ?? reason).join(' · ')}
           {item.rollout_id && (
             <div>

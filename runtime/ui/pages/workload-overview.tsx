@@ -125,8 +125,8 @@ function OddInstances({ workload, topology }: TabProps) {
   const words = say(workloadTexts)
   const summary = topology.data?.summary
   if (!summary) return null
-  const groups = groupOdd(topology.data?.instances ?? [], summary, (oddity, instance) =>
-    describeOddity(oddity, instance),
+  const groups = groupOdd(topology.data?.instances ?? [], summary, describeOddity, ({ fault }) =>
+    fault === undefined ? '' : describeReason(fault),
   )
   if (groups.length === 0) return <p class="muted">{words.noneDiffer}</p>
   return (
@@ -134,9 +134,10 @@ function OddInstances({ workload, topology }: TabProps) {
       {groups.slice(0, ODD_SHOWN).map((group) => {
         const { about, instances } = group
         const isBad = instances[0]?.remote_config_status?.status === 'failed'
-        const why = isAbout(workload.trouble, group, groups) ? describeReason(workload.trouble) : ''
+        const ofAll = isAbout(workload.trouble, group, groups) ? describeReason(workload.trouble) : ''
+        const why = group.why === '' ? ofAll : group.why
         return (
-          <li key={about.join()}>
+          <li key={`${about.join()}${why}`}>
             <span class={isBad ? 'bad' : 'warn'}>
               <Icon shape={isBad ? 'cross' : 'triangle'} />
             </span>

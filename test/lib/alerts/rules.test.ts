@@ -61,6 +61,7 @@ const instance = (overrides: Partial<InstanceFacts> = {}): InstanceFacts => ({
   unhealthySinceMs: null,
   name: 'pod-a',
   fault: () => null,
+  driftFault: () => null,
   ...overrides,
 })
 
@@ -404,6 +405,16 @@ describe('config_drift', () => {
       kind: 'present',
       message: 'Workload w1 (checkout) has not applied config aaaaaaaaaaaa on 2 of 3 instances (1 failed)',
       details: { config_hash: HASH, overdue: 2, judged: 3, failed: 1, instances: 'pod-a, pod-a' },
+    })
+  })
+
+  it('says why, where the first instances that have not applied it say so', () => {
+    const fault = { cause: 'port_in_use', title: 'A port is already in use' }
+    const instances = [instance({ reported: status('failed'), driftFault: () => fault })]
+    expect(judgeWorkload(workload({ instances }), off, 1e9).config_drift).toMatchObject({
+      message:
+        'Workload w1 (checkout) has not applied config aaaaaaaaaaaa on 1 of 1 instances (1 failed): A port is already in use',
+      details: { cause: 'port_in_use', cause_title: 'A port is already in use' },
     })
   })
 })

@@ -23,6 +23,7 @@ const collector = (overrides: Partial<DriftCollector> = {}): DriftCollector => (
   rollout: null,
   newestPush: null,
   instances: runs(A, A),
+  fault: null,
   reportedHash: '',
   availableComponents: { receivers: ['otlp'], processors: ['batch'], exporters: ['otlp'] },
   wish: null,

@@ -617,10 +617,29 @@ describe('many instances', () => {
       odd,
       summary,
       (oddity, { effective_config_hash: hash }) => `${oddity} ${hash ?? ''}`,
+      ({ fault }) => fault?.error_cause ?? '',
     )
     expect(groups.map(({ about, instances }) => [about, instances.length])).toEqual([
       [['failed '], 3],
       [['other_config c'], 1],
+    ])
+  })
+
+  test('that stand out for the same but have other causes are told of apart, each with its own', () => {
+    const sick = many.slice(0, 3).map((one, at) => ({
+      ...one,
+      healthy: false,
+      fault: { error_cause: at === 0 ? 'port_in_use' : 'backend_unreachable' },
+    })) as LiveInstance[]
+    const groups = groupOdd(
+      sick,
+      summary,
+      (oddity) => oddity,
+      ({ fault }) => fault?.error_cause ?? '',
+    )
+    expect(groups.map(({ why, instances }) => [why, instances.length])).toEqual([
+      ['port_in_use', 1],
+      ['backend_unreachable', 2],
     ])
   })
 
