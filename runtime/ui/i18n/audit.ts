@@ -1,3 +1,8 @@
+import type { AuditEventRecord } from '../../../lib/wire/audit.ts'
+import type { CampaignHalt } from '../../../lib/wire/campaigns.ts'
+import type { FactValue } from '../../../lib/wire/reports.ts'
+import { describeHalt } from './campaign-sentences.ts'
+import { campaignTexts } from './campaigns.ts'
 import { defineTexts, say } from './define.ts'
 import { formatNumber } from './format.ts'
 import { describeFact } from './report-items.ts'
@@ -21,6 +26,7 @@ export const auditTexts = defineTexts({
       workload: 'name or id',
     },
     raw: 'As JSON',
+    itself: 'muster, by itself',
     /** English words that are missing here are the kinds, with blanks for underscores. */
     resources: {
       service_account: 'service account',
@@ -57,6 +63,7 @@ export const auditTexts = defineTexts({
       workload: 'nom ou identifiant',
     },
     raw: 'En JSON',
+    itself: 'muster, de lui-même',
     resources: {
       user: 'utilisateur',
       service_account: 'compte de service',
@@ -127,3 +134,16 @@ export const auditTexts = defineTexts({
 
 /** What a field of an event's detail is called. */
 export const describeDetailField = (key: string): string => say(auditTexts).field[key] ?? describeFact(key)
+
+/** Who did it; only somebody who failed to sign in is unknown, all else without a person the service did by itself. */
+export const describeWho = ({ email, action }: Pick<AuditEventRecord, 'email' | 'action'>): string =>
+  email ?? (action.startsWith('auth.') ? '–' : say(auditTexts).itself)
+
+/** Why a campaign halted, in the sentences of its page; null for a value that is no halt, or one that this page does not know. */
+export function describeHaltDetail(key: string, value: FactValue): string | null {
+  if (key !== 'halt' || typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  const halt = { workloads: [], approvers: [], ...value } as unknown as CampaignHalt
+  if (!(halt.gate in say(campaignTexts).halt)) return null
+  // Details count waves from 1 by now.
+  return describeHalt({ ...halt, wave: halt.wave - 1 }).join(' ')
+}

@@ -237,10 +237,16 @@ export function describeDeadEnd(step: CampaignStep, of: CampaignRecord): string 
     : null
 }
 
-/** That a campaign which halted has come to everybody, so that it only ends if it is continued; none where it has not. */
-function describeNobodyLeft(of: CampaignRecord): string[] {
+/** What can be done about a campaign that halted; where it has come to everybody, to go on only ends it. */
+function describeWayOut(of: CampaignRecord, halt: CampaignHalt): string {
+  const hasWayBack = findDeadEnd('roll-back', of) === null
   const isLeft = hasToBeChanged(of.counts) || (of.stages_halted ?? 0) > 0
-  return isLeft || findDeadEnd('continue', of) !== null ? [] : [say(campaignTexts).haltNobodyLeft]
+  const deadEnd = describeDeadEnd('continue', of)
+  if (deadEnd !== null || isLeft || isLapse(halt.gate)) return deadEnd ?? describeHaltNext(halt, hasWayBack)
+  const words = say(campaignTexts)
+  return hasWayBack
+    ? words.haltNobodyLeft(halt.holds === true)
+    : words.haltNobodyLeftStay(halt.holds === true)
 }
 
 /** Whether a campaign is to have been carried out nowhere: then it counts who was taken back from it. */
@@ -412,8 +418,7 @@ export function describeCampaign(
     return [
       ...describeHalt(of.halt, nameIn, aboutHalt(of.halt, missed)),
       ...since,
-      ...describeNobodyLeft(of),
-      describeDeadEnd('continue', of) ?? describeHaltNext(of.halt, findDeadEnd('roll-back', of) === null),
+      describeWayOut(of, of.halt),
     ]
   }
   const applied = of.counts['applied'] ?? 0

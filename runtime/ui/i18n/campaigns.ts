@@ -281,7 +281,10 @@ export const campaignTexts = defineTexts({
       aborted: (by: string) => `Aborted${by}.`,
     },
     closedFrom: (who: string, ago: string, why: string) => ` by ${who} (${ago})${why && `: “${why}”`}`,
-    haltNobodyLeft: 'No workload is left to be changed: to continue it only ends it, as done.',
+    haltNobodyLeft: (holds: boolean) =>
+      `No workload is left to be changed: continue${holds ? ' with a higher limit' : ''} to end it as done, abort, or roll it back.`,
+    haltNobodyLeftStay: (holds: boolean) =>
+      `No workload is left to be changed, and none that runs it has a former config: continue${holds ? ' with a higher limit' : ''} to end it as done, or abort.`,
     haltNext: 'Look at its workloads, then continue, abort, or roll it back.',
     haltLapseNext:
       'It goes on only once that is as it was: then continue. Else abort it and ask anew, or roll it back.',
@@ -652,7 +655,10 @@ export const campaignTexts = defineTexts({
       aborted: (by: string) => `Abandonnée${by}.`,
     },
     closedFrom: (who: string, ago: string, why: string) => ` par ${who} (${ago})${why && ` : « ${why} »`}`,
-    haltNobodyLeft: 'Il ne reste aucun workload à changer : la continuer ne fait que la terminer.',
+    haltNobodyLeft: (holds: boolean) =>
+      `Il ne reste aucun workload à changer : continuez${holds ? ' avec une limite plus haute' : ''} pour la terminer, abandonnez ou revenez en arrière.`,
+    haltNobodyLeftStay: (holds: boolean) =>
+      `Il ne reste aucun workload à changer, et aucun qui l’exécute n’a d’ancienne configuration : continuez${holds ? ' avec une limite plus haute' : ''} pour la terminer, ou abandonnez.`,
     haltNext: 'Regardez ses workloads, puis continuez, abandonnez ou revenez en arrière.',
     haltLapseNext:
       'Elle ne reprend que si cela redevient comme avant : continuez alors. Sinon abandonnez-la et redemandez, ou revenez en arrière.',

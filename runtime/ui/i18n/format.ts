@@ -82,3 +82,7 @@ export const formatList = (items: readonly string[]): string => list().format(it
 
 /** The first seven characters of a hash; empty where there is none. */
 export const shortHash = (hash: string | undefined | null): string => (hash ? hash.slice(0, 7) : '')
+
+/** Somebody's own words within a sentence, in the marks of the reader's language. */
+export const quoted = (text: string): string =>
+  language.value === 'fr' ? `«\u00a0${text}\u00a0»` : `“${text}”`

@@ -84,7 +84,8 @@ export const shellTexts = defineTexts({
         '/settings/profile': ['password', 'account', 'language', 'theme'],
         '/overview': ['home', 'dashboard'],
         '/versions': ['upgrade', 'update'],
-        '/audit': ['log', 'who did'],
+        '/audit': ['log', 'who did', 'who changed', 'history'],
+        '/changes': ['who changed', 'history', 'deployments'],
       },
       verbs: {
         rollBack: ['roll back', 'rollback', 'take back', 'undo'],
@@ -189,7 +190,8 @@ export const shellTexts = defineTexts({
         '/settings/profile': ['mot de passe', 'compte', 'langue', 'thème'],
         '/overview': ['accueil', 'tableau de bord'],
         '/versions': ['mise à jour', 'mettre à jour'],
-        '/audit': ['journal', 'qui a fait'],
+        '/audit': ['journal', 'qui a fait', 'qui a changé', 'historique'],
+        '/changes': ['qui a changé', 'historique', 'déploiements'],
       },
       verbs: {
         rollBack: ['revenir', 'retour', 'annuler'],

@@ -4,7 +4,7 @@ import type {
   AuditPage as AuditPageRecord,
   AuditVerification,
 } from '../../../lib/wire/audit.ts'
-import { auditTexts, describeDetailField } from '../i18n/audit.ts'
+import { auditTexts, describeDetailField, describeHaltDetail, describeWho } from '../i18n/audit.ts'
 import { describeAction, findActions } from '../i18n/audit-actions.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
@@ -104,7 +104,9 @@ function Detail({ event, people }: { event: AuditEventRecord; people: ReadonlyMa
             </span>
           ) : (
             <NamedFact name={key} value={value} about={about} people={people}>
-              {isWhatIsFrozen(event.action, key) ? describeFrozen(value) : describeValue(value)}
+              {isWhatIsFrozen(event.action, key)
+                ? describeFrozen(value)
+                : (describeHaltDetail(key, value) ?? describeValue(value))}
             </NamedFact>
           ),
         ])}
@@ -141,7 +143,7 @@ function columnsOf(people: ReadonlyMap<string, string>): TableColumn<AuditEventR
   const { column } = say(auditTexts)
   return [
     { title: column.when, look: 'muted', cell: (event) => <Ago at={event.occurred_at} /> },
-    { title: column.who, cell: (event) => event.email ?? '–' },
+    { title: column.who, cell: describeWho },
     {
       title: column.action,
       look: 'text',

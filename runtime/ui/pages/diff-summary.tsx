@@ -119,6 +119,23 @@ function Does({ lines }: { lines: readonly DiffWord[] }) {
   )
 }
 
+/** How risky it is; null where nobody knows. */
+function SummaryHead({ risk }: { risk: RiskLevel | null }) {
+  const words = say(changeTexts)
+  return (
+    <div class="head" style={{ marginBottom: '8px' }}>
+      <h2 style={{ margin: '0' }}>{words.what}</h2>
+      {risk === null ? (
+        <Mark tone="idle" shape="ring">
+          {words.riskUnknown}
+        </Mark>
+      ) : (
+        <RiskMark risk={risk} />
+      )}
+    </div>
+  )
+}
+
 /** What a change does, in words: added, removed, rerouted, risky. */
 export function DiffSummary({
   workloadId,
@@ -159,16 +176,9 @@ export function DiffSummary({
   const lines = listDiffWords(data)
   return (
     <section class="pane" aria-label={words.what}>
-      <div class="head" style={{ marginBottom: '8px' }}>
-        <h2 style={{ margin: '0' }}>{words.what}</h2>
-        {data.valid && !isInvalid ? (
-          <RiskMark risk={planned?.risk_score.severity ?? data.summary.overall_risk} />
-        ) : (
-          <Mark tone="idle" shape="ring">
-            {words.riskUnknown}
-          </Mark>
-        )}
-      </div>
+      <SummaryHead
+        risk={data.valid && !isInvalid ? (planned?.risk_score.severity ?? data.summary.overall_risk) : null}
+      />
       {reported !== null && (
         <p class="muted">
           {reported} {words.againstReported}

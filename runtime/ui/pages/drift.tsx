@@ -52,19 +52,29 @@ function DriftMark({ of: item }: { of: DriftItem }) {
 const wantedBy = ({ expected_config_hash: hash, rollout_config_hash: staged }: DriftItem): string =>
   [...new Set([hash, staged])].flatMap((one) => (one ? [shortHash(one)] : [])).join(' ')
 
+/** Why an instance of it has not applied its config, where that is known. */
+function Fault({ of: { fault } }: { of: DriftItem }) {
+  const why = fault === undefined ? '' : describeWhy(fault)
+  return why === '' ? null : <div>{why}</div>
+}
+
+/** What its instances run, and of how many that is not known. */
+function Runs({
+  of: { effective_config_hashes: hashes, effective_config_hash: hash, unknown_instance_count: unknown = 0 },
+}: {
+  of: DriftItem
+}) {
+  return (
+    <>
+      {(hashes ?? [hash ?? '']).map(shortHash).join(' ') || '–'}
+      {unknown > 0 && <div>{say(postureTexts).runsUnknown(unknown)}</div>}
+    </>
+  )
+}
+
 function columnsOf(): TableColumn<DriftItem>[] {
   const words = say(postureTexts)
   const { column } = words
-  const runs = ({
-    effective_config_hashes: hashes,
-    effective_config_hash: hash,
-    unknown_instance_count: unknown = 0,
-  }: DriftItem) => (
-    <>
-      {(hashes ?? [hash ?? '']).map(shortHash).join(' ') || '–'}
-      {unknown > 0 && <div>{words.runsUnknown(unknown)}</div>}
-    </>
-  )
   return [
     {
       title: column.workload,
@@ -91,14 +101,14 @@ function columnsOf(): TableColumn<DriftItem>[] {
       title: column.runs,
       narrowTitle: column.runs,
       look: 'mono muted',
-      cell: runs,
+      cell: (item) => <Runs of={item} />,
     },
     {
       title: column.cause,
       look: 'text',
       cell: (item) => (
         <>
-          {item.fault && describeWhy(item.fault) !== '' && <div>{describeWhy(item.fault)}</div>}
+          <Fault of={item} />
           {(item.drift_reasons ?? []).map((reason) => words.reason[reason] ?? reason).join(' · ')}
           {item.rollout_id && (
             <div>

@@ -9,12 +9,12 @@ import { say } from '../i18n/define.ts'
 import { formatDuration, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
 import { describePush } from '../i18n/push-sentences.ts'
-import { workloadTexts } from '../i18n/workload.ts'
 import { nameInstances } from '../logic/instances.ts'
 import { NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
 import { Capped } from '../parts/capped.tsx'
 import { Causes } from '../parts/causes.tsx'
-import { ActionLink, unless } from '../parts/controls.tsx'
+import { ActionLink } from '../parts/controls.tsx'
+import { CorrectLink } from '../parts/correct-link.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
 import { Ago, PushMark, Track } from '../parts/state.tsx'
@@ -83,6 +83,14 @@ function Sentence({
   const { aftermath } = of
   // What an automatic rollback did is what its own page is about; that it did not help is said there as well.
   const isOwn = aftermath !== undefined && aftermath.push_id === of.push_id
+  // Of a rollback that did not help, what is to be corrected is what it was to take back.
+  const failedHash = isOwn
+    ? NEEDS_A_PUSH.has(aftermath.kind)
+      ? push?.failed_config_hash
+      : undefined
+    : push?.status === 'failed'
+      ? push.config_hash
+      : undefined
   const isRollback = push?.failed_config_hash ? words.isRollback(shortHash(push.failed_config_hash)) : ''
   return (
     <div class={`say t-${tone}`} role="status">
@@ -97,24 +105,7 @@ function Sentence({
           {words.seeRollback}
         </ActionLink>
       )}
-      {push?.status === 'failed' && !NEEDS_A_PUSH.has(aftermath?.kind ?? 'overtaken') && !isOwn && (
-        <ActionLink
-          kind="primary"
-          href={`/workloads/${of.workload_id}/change?hash=${push.config_hash}`}
-          reason={unless('config:request') ?? unless('config:read_content')}
-        >
-          {say(workloadTexts).see.correct}
-        </ActionLink>
-      )}
-      {aftermath && NEEDS_A_PUSH.has(aftermath.kind) && (
-        <ActionLink
-          kind="primary"
-          href={`/workloads/${of.workload_id}/change`}
-          reason={unless('config:request')}
-        >
-          {say(workloadTexts).propose}
-        </ActionLink>
-      )}
+      {failedHash !== undefined && <CorrectLink workloadId={of.workload_id} hash={failedHash} />}
     </div>
   )
 }

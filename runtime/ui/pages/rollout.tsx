@@ -9,7 +9,6 @@ import { say } from '../i18n/define.ts'
 import { formatDuration, formatLeft, formatList, formatNumber, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
 import { describeHold, rolloutTexts } from '../i18n/rollout.ts'
-import { workloadTexts } from '../i18n/workload.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { nameInstances } from '../logic/instances.ts'
 import { NEEDS_A_PUSH } from '../logic/pushes.ts'
@@ -26,6 +25,7 @@ import {
 import { STAGE_LOOK } from '../logic/stages.ts'
 import { Causes } from '../parts/causes.tsx'
 import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.tsx'
+import { CorrectLink } from '../parts/correct-link.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import type { Shape } from '../parts/icons.tsx'
@@ -452,13 +452,7 @@ function Body({ of, name, nameOf, instanceCount, reload }: SteerProps & { instan
           <b>{what}</b> {`${describeComplaint(failing)} ${next}`.trim()}
         </p>
         {of.aftermath && NEEDS_A_PUSH.has(of.aftermath.kind) ? (
-          <ActionLink
-            kind="primary"
-            href={`/workloads/${of.workload_id}/change`}
-            reason={unless('config:request')}
-          >
-            {say(workloadTexts).propose}
-          </ActionLink>
+          <CorrectLink workloadId={of.workload_id} hash={of.config_hash} />
         ) : (
           <Steer of={of} name={name} nameOf={nameOf} reload={reload} />
         )}

@@ -1,6 +1,6 @@
 import { deadEndOf } from '../../../lib/model/workload-states.ts'
 import { say } from '../i18n/define.ts'
-import { shortHash } from '../i18n/format.ts'
+import { quoted, shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { listChoices, nameInstances } from '../logic/instances.ts'
@@ -51,7 +51,7 @@ function Wanted({ workload, failing }: Pick<TabProps, 'workload' | 'failing'>) {
               <span class="mono muted" title={hash}>
                 {shortHash(hash)}
               </span>
-              {data.label && <span>“{data.label}”</span>}
+              {data.label && <span>{quoted(data.label)}</span>}
               <span class="muted grow">
                 {data.pushed_by} · <Ago at={data.submitted_at} />
               </span>

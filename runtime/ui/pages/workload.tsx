@@ -12,7 +12,7 @@ import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { RunningConfigs, WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
 import { describeVersions, fleetTexts } from '../i18n/fleet.ts'
-import { formatNumber, shortHash } from '../i18n/format.ts'
+import { formatNumber, quoted, shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { tellingFirst } from '../logic/workloads.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
@@ -78,7 +78,7 @@ function Facts({ workload }: { workload: WorkloadRecord }) {
   ) : workload.active_config_hash ? (
     <span>
       <span class="mono">{shortHash(workload.active_config_hash)}</span>
-      {push?.label && push.config_hash === workload.active_config_hash && ` “${push.label}”`}
+      {push?.label && push.config_hash === workload.active_config_hash && ` ${quoted(push.label)}`}
       {running && <span class="warn"> · {describeRunning(running)}</span>}
     </span>
   ) : (

@@ -25,11 +25,16 @@ export function Dialog({
     }
   }, [])
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, by the platform.
     <dialog
       ref={ref}
       aria-labelledby={id}
       onClose={onClose}
+      // At once: the platform tells of it later, when a key that came meanwhile may have opened it again.
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented) return
+        event.preventDefault()
+        onClose()
+      }}
       onClick={(event) => {
         if (event.target === ref.current) onClose()
       }}

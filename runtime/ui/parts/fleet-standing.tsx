@@ -1,5 +1,5 @@
 import { say } from '../i18n/define.ts'
-import { formatExact, formatList } from '../i18n/format.ts'
+import { formatExact, formatList, quoted } from '../i18n/format.ts'
 import { standingTexts } from '../i18n/standing.ts'
 import { api } from '../state/endpoints.ts'
 import { can } from '../state/session.ts'
@@ -43,7 +43,7 @@ export function FleetStandingNote({ workloadId, isPush = false }: { workloadId: 
     <div class="stack tight" role="note">
       {freeze && (
         <p class="warn">
-          {words.frozen(formatExact(freeze.until))} “{freeze.reason}”
+          {words.frozen(formatExact(freeze.until))} {quoted(freeze.reason)}
         </p>
       )}
       {config && (
@@ -54,7 +54,7 @@ export function FleetStandingNote({ workloadId, isPush = false }: { workloadId: 
       )}
       {hold && (
         <p>
-          {words.held(hold.held_by)} “{hold.reason}” {hold.overdue && <b>{words.overdue}</b>}{' '}
+          {words.held(hold.held_by)} {quoted(hold.reason)} {hold.overdue && <b>{words.overdue}</b>}{' '}
           {!isPush && can('config_safety.campaigns') && (
             <Action reason={unless('workload:push_config')} onClick={() => void release()}>
               {words.release}

@@ -1,5 +1,5 @@
 import { say } from '../i18n/define.ts'
-import { formatExact, tick } from '../i18n/format.ts'
+import { formatExact, quoted, tick } from '../i18n/format.ts'
 import { freezeNoticeTexts } from '../i18n/freeze-notice.ts'
 import { api } from '../state/endpoints.ts'
 import { can } from '../state/session.ts'
@@ -24,7 +24,7 @@ export function FreezeNotice() {
       {selector === undefined
         ? words.allFrozen(formatExact(until))
         : words.someFrozen(count, formatExact(until))}{' '}
-      “{reason}”
+      {quoted(reason)}
     </p>
   )
 }

@@ -7,6 +7,7 @@ import type {
   CampaignTarget,
 } from '../../../lib/wire/campaigns.ts'
 import { describeAlert } from '../../../runtime/ui/i18n/alerts.ts'
+import { describeHaltDetail, describeWho } from '../../../runtime/ui/i18n/audit.ts'
 import {
   describeCampaign,
   describeDeadEnd,
@@ -433,9 +434,13 @@ describe('a halt', () => {
     // Some run it: it can come to its end.
     const ran = { ...stuck, counts: { failed: 2, applied: 5 } } as unknown as CampaignRecord
     expect(describeDeadEnd('continue', ran)).toBeNull()
-    // That it would only end is said where it is chosen, and not of one that has somebody left.
-    const onlyEnds = 'No workload is left to be changed: to continue it only ends it, as done.'
-    expect(describeCampaign(ran, 0)).toContain(onlyEnds)
+    // That it would only end is said in one sentence with what else can be done, and not of one that has somebody left.
+    const onlyEnds = 'No workload is left to be changed: continue to end it as done, abort, or roll it back.'
+    expect(describeCampaign(ran, 0).at(-1)).toBe(onlyEnds)
+    const still = { ...ran, halt: { ...halt, holds: true } } as CampaignRecord
+    expect(describeCampaign(still, 0).at(-1)).toBe(
+      'No workload is left to be changed: continue with a higher limit to end it as done, abort, or roll it back.',
+    )
     for (const more of [{ counts: { failed: 2, applied: 5, waiting: 1 } }, { stages_halted: 1 }])
       expect(describeCampaign({ ...ran, ...more } as CampaignRecord, 0)).not.toContain(onlyEnds)
     const lapsed = halted({ ...halt, gate: 'policy_changed', holds: true })
@@ -484,6 +489,18 @@ describe('a halt', () => {
       ['wave', 2],
       ['halt', { gate: 'failed', wave: 2 }],
     ])
+  })
+
+  test('is told in the audit log in the sentences of its page, and who did it without a person is muster', () => {
+    const workloads = [{ workload_id: 'w1', workload_name: 'pos-collector', workload_place: 'pos-09' }]
+    const stored = { gate: 'failed', value: 4, limit: 3, wave: 2, workload_ids: ['w1'], workloads } as const
+    const detail = JSON.stringify({ wave: 2, halt: stored })
+    const [, halted] = readDetail({ action: 'campaign.halt', detail })
+    expect(describeHaltDetail(...halted!)).toBe(describeHalt(stored).join(' '))
+    expect(describeHaltDetail('wave', 2)).toBeNull()
+    expect(describeWho({ action: 'campaign.halt' })).toBe('muster, by itself')
+    expect(describeWho({ action: 'campaign.start', email: 'a@example.com' })).toBe('a@example.com')
+    expect(describeWho({ action: 'auth.login.failure' })).toBe('–')
   })
 })
 
