@@ -8,7 +8,7 @@ import { toCampaignNews } from '../changes/news.ts'
 import { noteUnreviewed } from '../changes/reviews.ts'
 import { PATCH_PROBLEMS } from '../configs/patch/patch.ts'
 import { randomHex } from '../ids.ts'
-import { findLowered, limitsInForce } from '../model/campaign-rules.ts'
+import { findLowered } from '../model/campaign-rules.ts'
 import {
   CAMPAIGN_STEPS,
   type CampaignStep,
@@ -324,10 +324,16 @@ export const continueCampaign = (
   decision: Decision & { limits: CampaignLimits },
 ): Promise<CampaignOutcome> =>
   take(parts, decision, 'continue', async (_tx, before) => {
-    const inForce = limitsInForce(before.rules.limits, before.raised)
-    const lowered = findLowered(inForce, decision.limits)
+    const { wave, plan, rules, halt } = before
+    const lowered = findLowered(decision.limits, {
+      wave,
+      targetCount: plan?.target_count ?? 0,
+      asked: rules.limits,
+      raised: before.raised,
+      haltedOver: halt,
+    })
     if (lowered !== null)
-      return refuse('campaign-limit-lowered', { field: `limits.${lowered}`, limit: inForce[lowered] ?? 0 })
+      return refuse('campaign-limit-lowered', { field: `limits.${lowered.of}`, limit: lowered.limit })
     const raised = { ...before.raised, ...decision.limits }
     return { status: 'running', halt: null, raised, waveEndedAt: null }
   })

@@ -38,10 +38,6 @@ export const limitsInForce = (asked: CampaignLimits, raised: CampaignLimits): Ca
     }),
   )
 
-/** The first limit that is to be less than the one in force; null where none is. */
-export const findLowered = (inForce: CampaignLimits, wanted: CampaignLimits): Limited | null =>
-  LIMITED.find((of) => (wanted[of] ?? Number.POSITIVE_INFINITY) < (inForce[of] ?? 0)) ?? null
-
 /**
  * How many workloads a limit allows where nobody said: of failed, unhealthy and drifted ones none in the first wave and
  * then 3 or 1 %, whichever is more; of silent ones 5 % in every wave.
@@ -52,4 +48,35 @@ export function standardLimit(
 ): number {
   if (of === 'silent') return Math.floor(targetCount / 20)
   return wave === 0 ? 0 : Math.max(3, Math.floor(targetCount / 100))
+}
+
+/** What it takes to say how many workloads a limit allows in one wave of a campaign. */
+export interface LimitFacts {
+  wave: number
+  /** All that were to change, those that are away included. */
+  targetCount: number
+  asked: CampaignLimits
+  /** What operators raised limits to when they continued the campaign. */
+  raised: CampaignLimits
+}
+
+/** How many workloads a limit allows: what was asked for, else the standard of this wave; and at least what it was raised to. */
+export const limitOf = (of: Limited, { wave, targetCount, asked, raised }: LimitFacts): number =>
+  Math.max(asked[of] ?? standardLimit(of, { wave, targetCount }), raised[of] ?? 0)
+
+/**
+ * The first limit that is to be less than it is in this wave; null where none is. Of silent ones fewer than the standard may
+ * be said where it has not halted over that: the first wave is held to what was said alone.
+ */
+export function findLowered(
+  wanted: CampaignLimits,
+  facts: LimitFacts & { haltedOver: { gate: string; limit: number } | null },
+): { of: Limited; limit: number } | null {
+  const said = limitsInForce(facts.asked, facts.raised)
+  for (const of of LIMITED) {
+    const halted = facts.haltedOver?.gate === of ? facts.haltedOver.limit : 0
+    const limit = Math.max(of === 'silent' ? (said[of] ?? 0) : limitOf(of, facts), halted)
+    if ((wanted[of] ?? limit) < limit) return { of, limit }
+  }
+  return null
 }

@@ -1,4 +1,3 @@
-import { limitsInForce } from '../model/campaign-rules.ts'
 import { countLeftOut } from '../model/left-out.ts'
 import { sayStop } from '../model/stops.ts'
 import { statesThat } from '../model/target-states.ts'
@@ -92,7 +91,7 @@ export function draftCampaign(row: CampaignReportRow): ItemDraft {
       version_number: row.versionNumber,
       plan_hash: row.planHash,
       ...planFacts(row),
-      limits: wholes(limitsInForce(rules.limits, row.raised)),
+      limits: wholes(rules.limits),
       raised_limits: wholes(row.raised),
       max_in_flight: whole(rules.maxInFlight),
       catch_up_seconds: whole(rules.catchUpSeconds),

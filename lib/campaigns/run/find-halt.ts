@@ -1,3 +1,4 @@
+import { limitOf } from '../../model/campaign-rules.ts'
 import { listMisses } from '../../store/campaign-outcome.ts'
 import { listCampaignTargets, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import type { CampaignSummary } from '../../store/campaigns.ts'
@@ -10,7 +11,6 @@ import {
   COUNTED,
   findPassedLimit,
   findUntried,
-  limitOf,
   type PassedLimit,
   type StateCounts,
   UNTRIED_STATES,

@@ -1,4 +1,10 @@
-import { LIMITED, type Limited, limitsInForce, standardLimit } from '../../model/campaign-rules.ts'
+import {
+  LIMITED,
+  type Limited,
+  limitOf,
+  limitsInForce,
+  type LimitFacts as WaveFacts,
+} from '../../model/campaign-rules.ts'
 import { statesThat } from '../../model/target-states.ts'
 import type { CampaignLimits, CampaignTargetState } from '../../wire/campaigns.ts'
 
@@ -6,19 +12,13 @@ import type { CampaignLimits, CampaignTargetState } from '../../wire/campaigns.t
 export type StateCounts = Partial<Record<CampaignTargetState, number>>
 
 /** What the limits of a campaign are judged by. */
-export interface LimitFacts {
-  wave: number
-  /** All targets that were to change, those that are away included. */
-  targetCount: number
+export interface LimitFacts extends WaveFacts {
   /** Targets by state, over all waves. */
   counts: StateCounts
   /** Applied targets that were well when they were started and are not now. */
   unhealthy: number
   /** Applied targets that did not drift when they were started and do now. */
   drifted: number
-  asked: CampaignLimits
-  /** Limits that operators raised when they continued the campaign. */
-  raised: CampaignLimits
 }
 
 /** A limit that is passed: `value` targets where `limit` are allowed. */
@@ -26,14 +26,6 @@ export interface PassedLimit {
   gate: Limited
   value: number
   limit: number
-}
-
-/** How many targets a limit allows: what was asked for, else the standard of this wave; and at least what it was raised to. */
-export function limitOf(
-  gate: Limited,
-  { wave, targetCount, asked, raised }: Pick<LimitFacts, 'wave' | 'targetCount' | 'asked' | 'raised'>,
-): number {
-  return Math.max(asked[gate] ?? standardLimit(gate, { wave, targetCount }), raised[gate] ?? 0)
 }
 
 /** The first limit that is passed; null when none is. */

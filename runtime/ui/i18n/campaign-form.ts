@@ -1,5 +1,6 @@
 import type { Limited } from '../../../lib/model/campaign-rules.ts'
-import { defineTexts, plural } from './define.ts'
+import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { defineTexts, plural, say } from './define.ts'
 import { formatList, formatNumber } from './format.ts'
 
 const n = formatNumber
@@ -109,6 +110,8 @@ export const campaignFormTexts = defineTexts({
     ruleAtMost: (count: number) => `at most ${n(count)}`,
     ruleRaised: (count: number, approved: string) =>
       `at most ${n(count)} since it was continued; approved: ${approved}`,
+    ruleRaisedStandard: (count: number, approved: string) =>
+      `${approved}, and at least ${n(count)} since it was continued`,
     ruleFailed: 'none in wave 1, then 3 or 1 %',
     ruleSilent: '5 %',
     rule: {
@@ -228,6 +231,8 @@ export const campaignFormTexts = defineTexts({
     ruleAtMost: (count: number) => `${n(count)} au plus`,
     ruleRaised: (count: number, approved: string) =>
       `${n(count)} au plus depuis la reprise ; approuvé : ${approved}`,
+    ruleRaisedStandard: (count: number, approved: string) =>
+      `${approved}, et au moins ${n(count)} depuis la reprise`,
     ruleFailed: 'aucun dans la vague 1, puis 3 ou 1 %',
     ruleSilent: '5 %',
     rule: {
@@ -246,3 +251,23 @@ export const campaignFormTexts = defineTexts({
     ruleRetried: 'nouvel essai',
   },
 })
+
+function describeApproved(key: Limited, limit: number | undefined): string {
+  const words = say(campaignFormTexts)
+  if (limit !== undefined) return words.ruleAtMost(limit)
+  return words.ruleStandard(key === 'silent' ? words.ruleSilent : words.ruleFailed)
+}
+
+/** A limit as it was approved with the plan, and what it was raised to since. */
+export function describeLimit(
+  key: Limited,
+  { limits, raised = {} }: Pick<CampaignRecord, 'limits' | 'raised'>,
+): string {
+  const words = say(campaignFormTexts)
+  const asked = limits[key]
+  const approved = describeApproved(key, asked)
+  const now = raised[key]
+  if (now === undefined) return approved
+  // Where nobody asked for one, a later wave may allow more than it was raised to.
+  return asked === undefined ? words.ruleRaisedStandard(now, approved) : words.ruleRaised(now, approved)
+}

@@ -1,6 +1,6 @@
-import { IN_FLIGHT, LIMITED, type Limited } from '../../../lib/model/campaign-rules.ts'
+import { IN_FLIGHT, LIMITED } from '../../../lib/model/campaign-rules.ts'
 import type { CampaignRecord, CampaignWindow } from '../../../lib/wire/campaigns.ts'
-import { campaignFormTexts } from '../i18n/campaign-form.ts'
+import { campaignFormTexts, describeLimit } from '../i18n/campaign-form.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration } from '../i18n/format.ts'
 import { Pairs } from '../parts/page.tsx'
@@ -13,25 +13,12 @@ function describeWindow({ days = [], from, to }: CampaignWindow): string {
   return `${on} ${from}–${to}`
 }
 
-function describeLimit(key: Limited, limit: number | undefined): string {
-  const words = say(campaignFormTexts)
-  if (limit !== undefined) return words.ruleAtMost(limit)
-  return words.ruleStandard(key === 'silent' ? words.ruleSilent : words.ruleFailed)
-}
-
-/** A limit as it was approved with the plan, and what it was raised to since. */
-function describeBoth(key: Limited, { limits, raised = {} }: CampaignRecord): string {
-  const approved = describeLimit(key, limits[key])
-  const now = raised[key]
-  return now === undefined ? approved : say(campaignFormTexts).ruleRaised(now, approved)
-}
-
 /** The limits, those that are alike in one line. */
 function listLimits(of: CampaignRecord): (readonly [string, string])[] {
   const words = say(campaignFormTexts)
   const names = new Map<string, string[]>()
   for (const key of LIMITED) {
-    const text = describeBoth(key, of)
+    const text = describeLimit(key, of)
     names.set(text, [...(names.get(text) ?? []), words.rule[key]])
   }
   return [...names].map(([text, alike]) => [alike.join(', '), text])

@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { LIMITED, type Limited, limitsInForce } from '../../../lib/model/campaign-rules.ts'
+import { LIMITED, type Limited, limitOf } from '../../../lib/model/campaign-rules.ts'
 import {
   CAMPAIGN_STEPS,
   type CampaignStep,
@@ -24,6 +24,12 @@ import { api } from '../state/endpoints.ts'
 import { describeFault } from '../state/use-campaign-form.ts'
 import { useDialog } from '../state/use-dialog.ts'
 
+/** How many a limit allows in the wave that the campaign is in; null where that is the standard and nobody said it. */
+function limitSaid({ limits: asked, raised = {}, wave, plan }: CampaignRecord, key: Limited): number | null {
+  const facts = { asked, raised, wave, targetCount: plan?.target_count ?? 0 }
+  return asked[key] === undefined && raised[key] === undefined ? null : limitOf(key, facts)
+}
+
 /** How many may be in a bad way from now on: a campaign that halted over a limit would only halt again. */
 function RaisedLimits({
   of,
@@ -36,12 +42,11 @@ function RaisedLimits({
 }) {
   const words = say(campaignTexts)
   const { limit } = say(campaignFormTexts)
-  const inForce = limitsInForce(of.limits, of.raised ?? {})
   return (
     <>
       {LIMITED.map((key) => {
         const fault = faults[`limits.${key}`]
-        const now = passedBy(of).find(({ gate }) => gate === key)?.limit ?? inForce[key] ?? null
+        const now = passedBy(of).find(({ gate }) => gate === key)?.limit ?? limitSaid(of, key)
         return (
           <TextField
             key={key}

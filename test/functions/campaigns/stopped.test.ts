@@ -377,6 +377,24 @@ describe('a campaign that is done, with hosts away', () => {
     })
   })
 
+  it('refuses a limit that is lower than the standard over which it halted', async () => {
+    scene = await CampaignScene.open(database, 6)
+    const id = await scene.start({ waves: [{ count: 1, dwell_seconds: 0 }, {}] })
+    await scene.work(300, 2)
+    ;(await scene.firstOf(id)).apply()
+    await scene.work(1_000, 3)
+    for (const agent of scene.offered(SECOND))
+      if (agent !== (await scene.firstOf(id))) agent.fail('no such processor')
+    await scene.work(1_000, 3)
+    expect(await scene.record(id)).toMatchObject({ status: 'halted', halt: { gate: 'failed', limit: 3 } })
+    const on = (failed: number) =>
+      scene.call('POST', `/${id}/continue`, { comment: 'these are known', limits: { failed } })
+    expect(await on(2)).toMatchObject({
+      status: 409,
+      json: { code: 'campaign_limit_lowered', field: 'limits.failed', limit: 3 },
+    })
+  })
+
   it('counts who said APPLIED and failed of it since among them', async () => {
     const { id, left } = await done(3, 2, { limits: { failed: 0 } })
     const back = scene.comeBack(left[0]!, FIRST)

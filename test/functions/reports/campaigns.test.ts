@@ -151,7 +151,8 @@ describe('the campaigns of an evidence pack', () => {
       requested_by: `user:${operator.userId}`,
       requested_at: '2026-07-01T01:00:00.000Z',
       approvals: [{ by: 'user:user-boss', at: approval.at, comment: '[redacted]' }],
-      limits: { failed: 2 },
+      limits: { failed: 0 },
+      raised_limits: { failed: 2 },
       max_in_flight: 500,
       halt: 'failed is 1, allowed is 0 (Port in use)',
       waves: [

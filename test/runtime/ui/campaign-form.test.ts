@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { describeLimit } from '../../../runtime/ui/i18n/campaign-form.ts'
 import {
   type CampaignValues,
   canBeTyped,
@@ -128,6 +129,17 @@ describe('the form of a campaign', () => {
     expect(canBeTyped({ scope, waves: [] })).toBe(false)
     expect(canBeTyped({ scope: {}, waves: [{ selector: { types: ['collector'] } }] })).toBe(false)
     expect(canBeTyped({ scope: { selector: { match_labels: { a: 'b' } } }, waves: [{}] })).toBe(true)
+  })
+})
+
+describe('a limit that was raised', () => {
+  it('is said to be what it is raised to only where somebody had asked for one: else a wave may allow more', () => {
+    expect(describeLimit('failed', { limits: { failed: 1 }, raised: { failed: 2 } })).toBe(
+      'at most 2 since it was continued; approved: at most 1',
+    )
+    expect(describeLimit('failed', { limits: {}, raised: { failed: 1 } })).toBe(
+      'none in wave 1, then 3 or 1 % (default), and at least 1 since it was continued',
+    )
   })
 })
 
