@@ -295,9 +295,18 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'empty once the grace after the start is over',
     reachedBy: ['lib/fleet/janitor.test.ts', 'are not known from before our start for longer than the grace'],
   },
+  'lib/fleet/state/state.ts FleetState.unhealthyStored': {
+    bound:
+      'those of the agents that are here, and of those known at the start until the grace after it is over',
+    reachedBy: [
+      'lib/fleet/views/unhealthy-since.test.ts',
+      'is a new one where the instance stayed away for longer than the grace',
+    ],
+  },
   'lib/fleet/state/waiting-rows.ts WaitingRows.workloads': perWorkload,
   'lib/fleet/state/waiting-rows.ts WaitingRows.seen': perWorkload,
   'lib/fleet/state/waiting-rows.ts WaitingRows.homes': perAgent,
+  'lib/fleet/state/waiting-rows.ts WaitingRows.unhealthy': perAgent,
   'lib/fleet/state/waiting-rows.ts WaitingRows.#events': {
     bound: '100,000 events',
     reachedBy: [

@@ -8,6 +8,7 @@ import type { PushTarget } from '../store/push-targets.ts'
 import { countInTurns, inTurns } from '../turns.ts'
 import { ConfigReports } from './intake/config-reports.ts'
 import { EffectiveConfigs, type EffectiveForm } from './intake/effective-configs.ts'
+import { HealthTimes } from './intake/health-times.ts'
 import { Presence } from './intake/presence.ts'
 import { type LateGoodbye, Receiver } from './intake/receive.ts'
 import { WorkloadLeaving } from './inventory/workload-leaving.ts'
@@ -69,6 +70,7 @@ export class Fleet implements FleetPort {
   readonly #progress: PushProgress
   readonly #ends: TargetEnds
   readonly #reports: ConfigReports
+  readonly #health: HealthTimes
   readonly #presence: Presence
   readonly #receiver: Receiver
   readonly #leaving: WorkloadLeaving
@@ -85,12 +87,14 @@ export class Fleet implements FleetPort {
     const components = new ComponentLists(deps, this.state)
     this.effectiveConfigs = new EffectiveConfigs(parts)
     this.#reports = new ConfigReports(parts)
-    this.#presence = new Presence(parts, this.#reports, components)
+    this.#health = new HealthTimes(parts)
+    this.#presence = new Presence(parts, { reports: this.#reports, components, health: this.#health })
     this.#receiver = new Receiver(parts, {
       presence: this.#presence,
       reports: this.#reports,
       effective: this.effectiveConfigs,
       components,
+      health: this.#health,
     })
     this.offers = new OfferEngine(parts)
     this.#progress = new PushProgress(parts)
@@ -208,6 +212,7 @@ export class Fleet implements FleetPort {
     const forget = (uid: string) => {
       if (this.state.startGraceMs(uid, graceMs) > passedMs) return
       this.#reports.neverBack(uid)
+      this.#health.over(uid)
       this.state.knownAtStart.delete(uid)
     }
     const again = () => {

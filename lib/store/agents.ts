@@ -14,6 +14,15 @@ export interface AgentHome {
   pollIntervalMs: number | null
 }
 
+/** An agent that was remembered. */
+export interface KnownAgent extends AgentHome {
+  /** Since when it is unhealthy; null where its workload did not show it as that. */
+  unhealthySince: Date | null
+}
+
+/** Since when an agent is unhealthy; null for one that is not any more. */
+export type UnhealthySince = Pick<KnownAgent, 'instanceUid' | 'unhealthySince'>
+
 const HOME = columns<keyof AgentHome>({
   instanceUid: 'instance_uid',
   workloadId: 'workload_id',
@@ -22,10 +31,10 @@ const HOME = columns<keyof AgentHome>({
 })
 
 /** The agents that described themselves last, `limit` at most, the oldest of them first. */
-export async function listAgentHomes(db: Db, limit: number): Promise<AgentHome[]> {
-  return db.query<AgentHome>(
-    `select ${HOME.select()} from (
-       select ${HOME.names} from agent_workloads order by seen_at desc limit $1) h
+export async function listAgentHomes(db: Db, limit: number): Promise<KnownAgent[]> {
+  return db.query<KnownAgent>(
+    `select ${HOME.select()}, unhealthy_since as "unhealthySince" from (
+       select ${HOME.names}, unhealthy_since from agent_workloads order by seen_at desc limit $1) h
      order by seen_at, instance_uid`,
     [limit],
   )
@@ -67,6 +76,19 @@ export async function rememberAgentHomes(tx: Db, homes: readonly AgentHome[]): P
       homes.map((h) => h.seenAt),
       homes.map((h) => h.pollIntervalMs),
     ],
+  )
+}
+
+/** Note since when these agents are unhealthy; those that are not remembered are passed over. */
+export async function noteUnhealthySince(tx: Db, noted: readonly UnhealthySince[]): Promise<void> {
+  await tx.execute(
+    `update agent_workloads a set unhealthy_since = n.since
+     from (select l.instance_uid, u.since
+           from unnest($1::text[], $2::timestamptz[]) as u (uid, since)
+           join agent_workloads l on l.instance_uid = u.uid
+           order by l.instance_uid for update of l) n
+     where a.instance_uid = n.instance_uid`,
+    [noted.map((n) => n.instanceUid), noted.map((n) => n.unhealthySince)],
   )
 }
 

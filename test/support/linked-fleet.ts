@@ -63,7 +63,7 @@ export function useLinkedFleet(database: TestDatabase) {
     async takeOver(epoch: number): Promise<Owner> {
       await ctx.fleet.writer.flush()
       await ctx.close()
-      ctx = await createFleetContext(database, { textsGone })
+      ctx = await createFleetContext(database, { textsGone, clock: ctx.clock })
       return open(epoch)
     },
   }

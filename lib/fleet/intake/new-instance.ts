@@ -42,6 +42,7 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     storedIntervalMs: 0,
     health: null,
     unhealthySinceMs: null,
+    unhealthySince: null,
     healthAwaitedSinceMs: null,
     reported: { isKnown: false },
     report: null,

@@ -2,7 +2,6 @@ import type { AboutReport, AgentConnection } from '../../opamp/fleet-port.ts'
 import { tellAgent } from '../../opamp/tell-agent.ts'
 import { inTurns } from '../../turns.ts'
 import { goneAfterMs } from '../decide/poll-rhythm.ts'
-import { judgeHealth } from '../decide/status.ts'
 import { beginOffer } from '../state/begin-offer.ts'
 import { type ComponentLists, interruptComponentWait } from '../state/component-lists.ts'
 import { deriveWorkload } from '../state/derive.ts'
@@ -11,6 +10,7 @@ import type { Instance, Workload } from '../state/model.ts'
 import { forgetOfferConnection, leaveEarlierOffers, withdrawOffer } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
 import type { ConfigReports } from './config-reports.ts'
+import type { HealthTimes } from './health-times.ts'
 import { OUR_CAPABILITIES } from './new-instance.ts'
 
 /** How long to wait for a live instance to say what it is and what it runs. */
@@ -24,11 +24,16 @@ export class Presence {
   readonly #parts: FleetParts
   readonly #reports: ConfigReports
   readonly #components: ComponentLists
+  readonly #health: HealthTimes
 
-  constructor(parts: FleetParts, reports: ConfigReports, components: ComponentLists) {
+  constructor(
+    parts: FleetParts,
+    intake: { reports: ConfigReports; components: ComponentLists; health: HealthTimes },
+  ) {
     this.#parts = parts
-    this.#reports = reports
-    this.#components = components
+    this.#reports = intake.reports
+    this.#components = intake.components
+    this.#health = intake.health
   }
 
   /** A live instance has changed in something that its workload's record follows from. */
@@ -296,6 +301,7 @@ export class Presence {
     this.#parts.state.awaitingDescription.delete(instance)
     this.#parts.state.instances.delete(instance.uid)
     this.#parts.state.kept.forget(instance)
+    this.#health.over(instance.uid)
     if (instance.rhythm.lastMs !== null && instance.workload !== null)
       this.#parts.state.keepRhythm(instance.uid, instance.rhythm)
     instance.workload?.instances.delete(instance)
@@ -330,13 +336,5 @@ export class Presence {
     for (const instance of this.#parts.state.httpInstances) {
       if (nowMs - instance.lastMessageMs >= goneAfterMs(instance.rhythm)) this.leave(instance, 'lost')
     }
-  }
-
-  /** Note since when the instance has not been healthy; a start or stop counts as not healthy here. */
-  noteHealth(instance: Instance): void {
-    instance.healthAwaitedSinceMs = null
-    const isBad = judgeHealth(instance.health) !== 'healthy'
-    if (!isBad) instance.unhealthySinceMs = null
-    else instance.unhealthySinceMs ??= this.#parts.deps.clock.monotonicMs()
   }
 }

@@ -13,6 +13,7 @@ import type { ConfigReports } from './config-reports.ts'
 import { Descriptions } from './descriptions.ts'
 import type { EffectiveConfigs } from './effective-configs.ts'
 import { askFullState, isPart, noteConfigReader } from './full-state.ts'
+import type { HealthTimes } from './health-times.ts'
 import { createInstance, OUR_CAPABILITIES } from './new-instance.ts'
 import type { Presence } from './presence.ts'
 
@@ -40,6 +41,7 @@ export class Receiver {
   readonly #reports: ConfigReports
   readonly #effective: EffectiveConfigs
   readonly #components: ComponentLists
+  readonly #health: HealthTimes
   readonly #homes: AgentHomes
   readonly #descriptions: Descriptions
   readonly #room: AgentRoom
@@ -54,6 +56,7 @@ export class Receiver {
       reports: ConfigReports
       effective: EffectiveConfigs
       components: ComponentLists
+      health: HealthTimes
     },
   ) {
     this.#parts = parts
@@ -61,6 +64,7 @@ export class Receiver {
     this.#reports = intake.reports
     this.#effective = intake.effective
     this.#components = intake.components
+    this.#health = intake.health
     this.#homes = new AgentHomes(parts)
     this.#descriptions = new Descriptions(parts, intake.presence, intake.reports, this.#homes)
     this.#room = new AgentRoom(parts)
@@ -320,7 +324,7 @@ export class Receiver {
     }
     if (report.health !== null) {
       instance.health = report.health
-      this.#presence.noteHealth(instance)
+      this.#health.note(instance)
     }
     if (report.attributes !== null) this.#descriptions.take(instance, report.attributes, wasLive)
     else if (!wasLive && instance.workload !== null)

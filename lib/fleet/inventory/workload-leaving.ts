@@ -90,7 +90,7 @@ export class WorkloadLeaving {
         return { ok: true, open }
       })
       this.#gone(workload, open)
-      for (const [uid, home] of state.homes) if (home === id) state.homes.delete(uid)
+      state.forgetHomesOf(id)
       return { ok: true }
     })
   }
@@ -129,6 +129,7 @@ export class WorkloadLeaving {
       if (state.homes.get(uid) === workloadId) state.homes.delete(uid)
       state.knownAtStart.delete(uid)
       state.forgetRhythm(uid)
+      state.unhealthyStored.delete(uid)
       const workload = state.workloads.get(workloadId)
       if (workload === undefined) continue
       for (const [hash, uids] of workload.quarantinedInstances) {

@@ -130,7 +130,7 @@ export class WorkloadSettings {
       // A row with other pushes than memory knows: the workload was deleted, and made anew by a later report.
       if (stored === undefined || !hasSamePushes(workload, stored)) {
         tell({ kind: 'workload-gone', workload })
-        for (const [uid, home] of state.homes) if (home === workload.id) state.homes.delete(uid)
+        state.forgetHomesOf(workload.id)
         return true
       }
       wearLabels(workload, { handLabels: stored.handLabels })

@@ -81,21 +81,51 @@ function noteUnhealthy(workload: Workload, nowMs: number, now: () => Date): Foll
   return worse.map(([followed]) => followed)
 }
 
+/**
+ * The instances that make the workload degraded since a time that is not stored yet: one that starts is none of them
+ * before its start takes too long, so that nothing is stored of starts. Notes that it is stored with this.
+ */
+function findNewlySick(
+  { live }: Workload,
+  unhealthyStored: FleetState['unhealthyStored'],
+  nowMs: number,
+): Sick[] {
+  const sick: Sick[] = []
+  for (const instance of live.unhealthy) {
+    const { uid, unhealthySince } = instance
+    if (unhealthySince === null || unhealthyStored.has(uid) || !isDegradingNow(instance, nowMs)) continue
+    unhealthyStored.set(uid, unhealthySince)
+    sick.push({ uid, unhealthySince })
+  }
+  return sick
+}
+
+/** An instance and since when it is unhealthy. */
+interface Sick {
+  uid: string
+  unhealthySince: Date
+}
+
 /** What changed when records were derived again. */
 export interface Derived {
   /** The workloads of which a stored field changed. */
   workloads: Workload[]
   /** The pushes under which more instances are unhealthy than ever before. */
   sicker: FollowedPush[]
+  /** Since when instances are unhealthy, of which it is not stored yet. */
+  sick: Sick[]
 }
 
 /** The workloads whose record is to be derived again, because one of their instances has changed. */
 export class TouchedWorkloads {
   readonly #deps: Pick<FleetDeps, 'clock' | 'notices'>
-  readonly #state: Pick<FleetState, 'healthWatch' | 'kept'>
+  readonly #state: Pick<FleetState, 'healthWatch' | 'kept' | 'unhealthyStored'>
   readonly #touched = new Set<Workload>()
 
-  constructor(deps: Pick<FleetDeps, 'clock' | 'notices'>, state: Pick<FleetState, 'healthWatch' | 'kept'>) {
+  constructor(
+    deps: Pick<FleetDeps, 'clock' | 'notices'>,
+    state: Pick<FleetState, 'healthWatch' | 'kept' | 'unhealthyStored'>,
+  ) {
     this.#deps = deps
     this.#state = state
   }
@@ -107,14 +137,16 @@ export class TouchedWorkloads {
   /** Bring these workloads up to date and tell of each. */
   derive(): Derived {
     const { clock } = this.#deps
+    const { unhealthyStored } = this.#state
     const nowMs = clock.monotonicMs()
-    const changed: Derived = { workloads: [], sicker: [] }
+    const changed: Derived = { workloads: [], sicker: [], sick: [] }
     for (const workload of this.#touched) {
       if (workload.isDeleted) continue
       this.#watchHealth(workload, nowMs)
       if (deriveWorkload(workload, nowMs)) changed.workloads.push(workload)
       this.#state.kept.countWorkload(workload)
       changed.sicker.push(...noteUnhealthy(workload, nowMs, () => clock.now()))
+      for (const each of findNewlySick(workload, unhealthyStored, nowMs)) changed.sick.push(each)
       this.#deps.notices.workloadChanged(workload)
     }
     this.#touched.clear()

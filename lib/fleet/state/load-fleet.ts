@@ -40,6 +40,7 @@ export async function loadFleet(db: Database, state: FleetState, log: Log): Prom
     for (const home of some) {
       state.homes.set(home.instanceUid, home.workloadId)
       state.knownAtStart.add(home.instanceUid)
+      if (home.unhealthySince !== null) state.unhealthyStored.set(home.instanceUid, home.unhealthySince)
       if (home.pollIntervalMs !== null) state.keepRhythm(home.instanceUid, storedRhythm(home.pollIntervalMs))
     }
   }

@@ -124,8 +124,10 @@ export interface Instance {
   /** Its poll interval as it is stored; 0 when none is. */
   storedIntervalMs: number
   health: HealthNode | null
-  /** Monotonic; null while it is healthy. A start or stop counts as not healthy. */
+  /** Monotonic, as this process has heard; null while it is healthy. A start or stop counts as not healthy. */
   unhealthySinceMs: number | null
+  /** The same by the calendar, for people: where it was unhealthy under another process before, since then. */
+  unhealthySince: Date | null
   /** It came back at this monotonic time, and has not said since how healthy it is; null where that is known. */
   healthAwaitedSinceMs: number | null
   reported: Reported

@@ -20,6 +20,8 @@ export class FleetState {
   readonly #newest = new Set<Workload>()
   /** uid → id of the workload that the agent's last description named. */
   readonly homes = new Map<string, string>()
+  /** Since when agents are unhealthy, by uid, as it is stored: of those of which a workload shows it, or has shown it. */
+  readonly unhealthyStored = new Map<string, Date>()
   readonly #rhythms = new Map<string, PollRhythm>()
   readonly byConnection = new Map<number, Set<Instance>>()
   /** How much is kept of what agents say of themselves. */
@@ -65,6 +67,15 @@ export class FleetState {
     this.inGrace.delete(workload)
     this.healthWatch.delete(workload)
     this.rollingOut.delete(workload)
+  }
+
+  /** A workload was deleted, and what was stored of its agents with it. */
+  forgetHomesOf(workloadId: string): void {
+    for (const [uid, home] of this.homes) {
+      if (home !== workloadId) continue
+      this.homes.delete(uid)
+      this.unhealthyStored.delete(uid)
+    }
   }
 
   rename(workload: Workload, displayName: string): void {

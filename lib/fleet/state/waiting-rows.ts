@@ -1,4 +1,4 @@
-import type { AgentHome } from '../../store/agents.ts'
+import type { AgentHome, UnhealthySince } from '../../store/agents.ts'
 import type { ForgottenTarget, TargetOfPush } from '../../store/push-targets.ts'
 import type { Quarantine } from '../../store/quarantines.ts'
 import type { ReportedConfig } from '../../store/reported-configs.ts'
@@ -15,6 +15,7 @@ export interface Batch {
   workloads: Workload[]
   seen: Workload[]
   homes: AgentHome[]
+  unhealthy: UnhealthySince[]
   events: WorkloadEvent[]
   targets: TargetOfPush[]
   forgotten: ForgottenTarget[]
@@ -27,6 +28,7 @@ const EMPTY: Batch = {
   workloads: [],
   seen: [],
   homes: [],
+  unhealthy: [],
   events: [],
   targets: [],
   forgotten: [],
@@ -84,6 +86,8 @@ export class WaitingRows {
   readonly workloads = new Set<Workload>()
   readonly seen = new Set<Workload>()
   readonly homes = new Map<string, AgentHome>()
+  /** By uid. */
+  readonly unhealthy = new Map<string, UnhealthySince>()
   #events: WorkloadEvent[] = []
   readonly #targets = new ByTarget<TargetOfPush>()
   readonly #forgotten = new ByTarget<ForgottenTarget>()
@@ -99,8 +103,17 @@ export class WaitingRows {
 
   /** How many rows wait, events and times at which workloads were seen apart. */
   get count(): number {
-    const { workloads, homes, pushes } = this
-    const parts = [workloads, homes, this.#targets, this.#forgotten, pushes, this.#quarantines, this.#configs]
+    const { workloads, homes, unhealthy, pushes } = this
+    const parts = [
+      workloads,
+      homes,
+      unhealthy,
+      this.#targets,
+      this.#forgotten,
+      pushes,
+      this.#quarantines,
+      this.#configs,
+    ]
     return parts.reduce((sum, part) => sum + part.size, 0)
   }
 
@@ -170,6 +183,7 @@ export class WaitingRows {
       workloads: [...this.workloads],
       seen: withSeen ? [...this.seen].filter((workload) => !this.workloads.has(workload)) : [],
       homes: [...this.homes.values()],
+      unhealthy: [...this.unhealthy.values()],
       events: this.#events,
       targets: this.#targets.takeAll(),
       forgotten: this.#forgotten.takeAll(),
@@ -181,6 +195,7 @@ export class WaitingRows {
     this.workloads.clear()
     if (withSeen) this.seen.clear()
     this.homes.clear()
+    this.unhealthy.clear()
     this.#events = []
     this.pushes.clear()
     this.#quarantines.clear()
@@ -191,14 +206,16 @@ export class WaitingRows {
   }
 
   /**
-   * Put a batch back that was not stored: events before newer ones; homes, removals and quarantines yield to what came
-   * since.
+   * Put a batch back that was not stored: events before newer ones; homes, times, removals and quarantines yield to what
+   * came since.
    */
   putBack(batch: Batch): void {
     for (const workload of batch.workloads) if (!workload.isDeleted) this.workloads.add(workload)
     for (const workload of batch.seen) if (!workload.isDeleted) this.seen.add(workload)
     for (const home of batch.homes)
       if (!this.homes.has(home.instanceUid)) this.homes.set(home.instanceUid, home)
+    for (const noted of batch.unhealthy)
+      if (!this.unhealthy.has(noted.instanceUid)) this.unhealthy.set(noted.instanceUid, noted)
     this.#events = batch.events.concat(this.#events)
     const overflow = this.#events.length - EVENTS_MAX
     if (overflow > 0) {

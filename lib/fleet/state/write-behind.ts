@@ -1,5 +1,5 @@
 import { compareText } from '../../model/text-order.ts'
-import { type AgentHome, rememberAgentHomes } from '../../store/agents.ts'
+import { type AgentHome, noteUnhealthySince, rememberAgentHomes } from '../../store/agents.ts'
 import type { Db } from '../../store/db.ts'
 import { DatabaseUnavailable } from '../../store/db.ts'
 import {
@@ -86,9 +86,10 @@ export class WriteBehind {
 
   /** Bring all touched workloads up to date now. */
   derive(): void {
-    const { workloads, sicker } = this.#touched.derive()
+    const { workloads, sicker, sick } = this.#touched.derive()
     for (const workload of workloads) this.workload(workload)
     for (const followed of sicker) this.push(followed)
+    for (const { uid, unhealthySince } of sick) this.unhealthySince(uid, unhealthySince)
   }
 
   workload(workload: Workload): void {
@@ -103,6 +104,12 @@ export class WriteBehind {
 
   home(home: AgentHome): void {
     this.#waiting.homes.set(home.instanceUid, home)
+    this.schedule()
+  }
+
+  /** An agent is unhealthy since then; null: it is not any more. */
+  unhealthySince(uid: string, since: Date | null): void {
+    this.#waiting.unhealthy.set(uid, { instanceUid: uid, unhealthySince: since })
     this.schedule()
   }
 
@@ -260,6 +267,7 @@ export class WriteBehind {
       )
     for await (const some of inTurns(batch.seen, SEEN_AT_ONCE)) await touchWorkloads(tx, some)
     if (batch.homes.length > 0) await rememberAgentHomes(tx, batch.homes)
+    if (batch.unhealthy.length > 0) await noteUnhealthySince(tx, batch.unhealthy)
     const events: StoredWorkloadEvent[] = []
     for (let at = 0; at < batch.events.length; at += EVENTS_AT_ONCE)
       events.push(...(await insertEvents(tx, batch.events.slice(at, at + EVENTS_AT_ONCE))))

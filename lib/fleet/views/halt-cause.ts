@@ -20,7 +20,9 @@ function sickestMember({ live }: Workload, { pushId }: Pick<Push, 'pushId'>): In
   let sickest: Instance | null = null
   for (const one of live.unhealthy) {
     if (assignmentOf(one)?.push.pushId !== pushId) continue
-    if (sickest === null || (one.unhealthySinceMs ?? 0) < (sickest.unhealthySinceMs ?? 0)) sickest = one
+    if (sickest === null || sinceOf(one) < sinceOf(sickest)) sickest = one
   }
   return sickest
 }
+
+const sinceOf = ({ unhealthySince }: Instance): number => unhealthySince?.getTime() ?? 0

@@ -57,21 +57,20 @@ function findUnhealthy(
   texts: TextAccess,
 ): WorkloadTrouble | null {
   let count = 0
-  let sinceMs = Number.POSITIVE_INFINITY
+  let since = now
   let first: Instance | null = null
   for (const instance of workload.live.unhealthy) {
     if (!isDegradingNow(instance, nowMs)) continue
     count++
-    const atMs = instance.unhealthySinceMs ?? nowMs
-    if (first === null || atMs < sinceMs || (atMs === sinceMs && instance.uid < first.uid)) first = instance
-    sinceMs = Math.min(sinceMs, atMs)
+    const at = instance.unhealthySince ?? now
+    if (first === null || at < since || (at.getTime() === since.getTime() && instance.uid < first.uid))
+      first = instance
+    if (at < since) since = at
   }
   if (count === 0) return null
   const total = workload.live.count
-  // Rounded to the second, as the monotonic and the wall clock differ a little from one call to the next.
-  const since = new Date(Math.round((now.getTime() - (nowMs - sinceMs)) / 1_000) * 1_000).toISOString()
   const kind = count >= UNHEALTHY_SHARE * total ? 'unhealthy' : 'some_unhealthy'
-  return { kind, since, count, total, ...complaintOf(first, texts) }
+  return { kind, since: since.toISOString(), count, total, ...complaintOf(first, texts) }
 }
 
 /** What the instance that has been unhealthy for longest complains of; nothing where muster has no words for it. */

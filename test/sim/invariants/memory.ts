@@ -34,6 +34,7 @@ export async function checkMemory(service: SimService, watcher: Connection, repo
     else compare(`workload ${id}`, describeWorkload(mine), describeWorkload(theirs), report)
   }
   compare('homes', sorted(held.homes), sorted(stored.homes), report)
+  compare('unhealthy times', sorted(held.unhealthyStored), sorted(stored.unhealthyStored), report)
   const counters = new FleetCounters(noFollowers, () => {})
   await counters.load(watcher)
   for (const id of held.workloads.keys())
