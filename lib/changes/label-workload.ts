@@ -49,7 +49,7 @@ export async function labelWorkload<Refused extends { ok: false }>(
   const outcome = await fleet.changeTrustedLabels<Refused>(
     id,
     (before) => {
-      former = classOf(before)
+      former = workload?.hasUnreadableLabels ? 'production' : classOf(before)
       formerLabels = before
       return change(before)
     },

@@ -196,6 +196,8 @@ export interface OperatorSettings {
   activePushId: string | null
   pushSeq: number
   handLabels: Readonly<Record<string, string>>
+  /** Some of them are no texts, and are left out. */
+  hasUnreadableLabels: boolean
   /** Null when none is pinned. */
   knownGoodHash: string | null
   archivedAt: Date | null
@@ -226,6 +228,7 @@ export async function listOperatorSettings(
         activePushId: row.active_push_id,
         pushSeq: row.push_seq,
         handLabels: textsOf(row.trusted_labels),
+        hasUnreadableLabels: textsOf(row.trusted_labels) !== row.trusted_labels,
         knownGoodHash: row.config_hash,
         archivedAt: row.archived_at,
       },

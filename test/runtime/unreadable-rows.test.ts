@@ -62,6 +62,32 @@ describe('a service on a database in which a workload has a column of another sh
       expect(named(service)).toEqual(ids.slice(1).map((id) => ({ table: 'workloads', id, fields: [column] })))
     })
 
+  it('lets a workload count as production, and lie in each freeze, until somebody sets anew what cannot be read', async () => {
+    const service = await startWith('trusted_labels', [{ team: 'core', env: ['staging'] }])
+    const as = await service.token()
+    const labels = async (id: string) =>
+      ((await service.call('GET', `/api/workloads/${id}`, { as })).json as { labels: object }).labels
+    expect(await labels('w1')).toMatchObject({ 'muster/team': 'core', 'muster/unreadable': 'production' })
+    expect(await labels('w0')).not.toHaveProperty(['muster/unreadable'])
+    const until = new Date(Date.now() + 3_600_000).toISOString()
+    const selector = { match_labels: { 'muster/env': 'production' } }
+    const freeze = { reason: 'sale', until, selector }
+    const put = await service.call('PUT', '/api/freeze', { as, body: freeze })
+    expect(put.status, put.text).toBeLessThan(300)
+    const frozen = async (id: string) =>
+      (await service.call('GET', `/api/workloads/${id}/fleet-config`, { as })).json as object
+    expect(await frozen('w1')).toHaveProperty('freeze')
+    expect(await frozen('w0')).not.toHaveProperty('freeze')
+    // What it was nobody knows: approvals follow the stricter rule for a day, as where a label of production goes.
+    const set = await service.call('PUT', '/api/workloads/w1/trusted-labels', {
+      as,
+      body: { labels: { env: 'staging' } },
+    })
+    expect(set.json).toMatchObject({ labels: { env: 'staging' }, stricter_until: expect.any(String) })
+    expect(await labels('w1')).not.toHaveProperty(['muster/unreadable'])
+    expect(await frozen('w1')).not.toHaveProperty('freeze')
+  })
+
   it('keeps of labels those that are texts', async () => {
     const service = await startWith('trusted_labels', [{ team: 'core', newer: { a: [1] } }])
     const as = await service.token()

@@ -133,7 +133,8 @@ export class WorkloadSettings {
         state.forgetHomesOf(workload.id)
         return true
       }
-      wearLabels(workload, { handLabels: stored.handLabels })
+      const { handLabels, hasUnreadableLabels } = stored
+      wearLabels(workload, { handLabels, hasUnreadableLabels })
       workload.knownGoodHash = stored.knownGoodHash
       if (workload.live.count === 0) workload.archivedAt = stored.archivedAt
       deps.notices.workloadChanged(workload)
@@ -158,6 +159,7 @@ function isAsStored(workload: Workload, stored: OperatorSettings | undefined): b
     hasSamePushes(workload, stored) &&
     workload.knownGoodHash === stored.knownGoodHash &&
     isSame(workload.handLabels, stored.handLabels) &&
+    workload.hasUnreadableLabels === stored.hasUnreadableLabels &&
     // A workload with a live instance leaves the archive with its next write.
     (workload.live.count > 0 || (workload.archivedAt === null) === (stored.archivedAt === null))
   )

@@ -55,7 +55,10 @@ export type FreezeOver = (workload: Workload, now: Date) => Freeze | null
 export function openFreeze(freeze: Freeze | null): FreezeOver {
   if (freeze === null) return () => null
   const isMeant = openSelector(freeze.selector ?? {})
-  return (workload, now) => (freeze.until > now && isMeant(toSelectable(workload)) ? freeze : null)
+  return (workload, now) => {
+    if (freeze.until <= now) return null
+    return workload.hasUnreadableLabels || isMeant(toSelectable(workload)) ? freeze : null
+  }
 }
 
 /**

@@ -32,7 +32,9 @@ export async function loadFleet(db: Database, state: FleetState, log: Log): Prom
     for (const row of some) {
       const { workload, unreadable: fields } = readWorkload(row)
       if (fields.length > 0) unreadable.tell(row.id, fields)
-      state.add(toWorkload({ ...workload, availableComponents: share(workload.availableComponents) }))
+      const loaded = { ...workload, availableComponents: share(workload.availableComponents) }
+      // Labels of rules are made anew once all is loaded.
+      state.add(toWorkload(loaded, fields.includes('trusted_labels')))
     }
   }
   unreadable.end()

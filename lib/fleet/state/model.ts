@@ -190,6 +190,11 @@ export interface Instance {
 export interface Workload extends StoredWorkload {
   /** The labels of rules and of operators together; written by `wearLabels` alone. */
   readonly trustedLabels: Readonly<Record<string, string>>
+  /**
+   * Labels of operators that its row holds could not be read. Until somebody sets them anew nobody knows what it is: it
+   * counts as production, and lies in every freeze. Written by `wearLabels` alone.
+   */
+  readonly hasUnreadableLabels: boolean
   instances: Set<Instance>
   /** Its connected instances, with what they have in common. */
   live: LiveTally

@@ -143,23 +143,39 @@ export class FleetState {
 
 type OwnLabels = Pick<StoredWorkload, 'handLabels' | 'ruleLabels'>
 
+/** A label that stands for those that cannot be read: a workload that may be production counts as that everywhere. */
+const UNREADABLE = { unreadable: 'production' }
+
 /** What operators set wins over what rules give. */
-const trustedOf = ({ handLabels, ruleLabels }: OwnLabels): Workload['trustedLabels'] => ({
+const trustedOf = (
+  { handLabels, ruleLabels }: OwnLabels,
+  hasUnreadableLabels: boolean,
+): Workload['trustedLabels'] => ({
   ...ruleLabels,
   ...handLabels,
+  ...(hasUnreadableLabels ? UNREADABLE : {}),
 })
 
-/** Change a workload's labels of operators, of rules, or of both; its trusted labels are made anew from them. */
-export function wearLabels(workload: Workload, change: Partial<OwnLabels>): void {
-  Object.assign(workload, change)
-  Object.assign(workload, { trustedLabels: trustedOf(workload) })
+/**
+ * Change a workload's labels of operators, of rules, or of both; its trusted labels are made anew from them. Where those of
+ * operators are given, they are all that there are, unless it is said that some could not be read.
+ */
+export function wearLabels(
+  workload: Workload,
+  change: Partial<OwnLabels> & { hasUnreadableLabels?: boolean },
+): void {
+  const unread = change.handLabels === undefined ? workload.hasUnreadableLabels : false
+  const hasUnreadableLabels = change.hasUnreadableLabels ?? unread
+  Object.assign(workload, change, { hasUnreadableLabels })
+  Object.assign(workload, { trustedLabels: trustedOf(workload, hasUnreadableLabels) })
 }
 
 /** A workload in memory, from its stored record. */
-export function toWorkload(stored: StoredWorkload): Workload {
+export function toWorkload(stored: StoredWorkload, hasUnreadableLabels = false): Workload {
   return {
     ...stored,
-    trustedLabels: trustedOf(stored),
+    trustedLabels: trustedOf(stored, hasUnreadableLabels),
+    hasUnreadableLabels,
     instances: new Set(),
     live: new LiveTally(),
     active: null,
