@@ -42,7 +42,15 @@ export async function runClient(args: readonly string[], io: ClientIo): Promise<
   try {
     return await spec.run(readArguments(rest, spec), io)
   } catch (error) {
-    if (!(error instanceof CommandFailure)) throw error
+    if (!(error instanceof CommandFailure)) {
+      if (io.env['MUSTER_DEBUG']) throw error
+      const said = error instanceof Error ? error.message : String(error)
+      io.error(
+        `${toLines(`muster ${name}: the service does not answer as muster does, or this command fails by itself: ${said}`)}\n` +
+          'With MUSTER_DEBUG=1 it says where.\n',
+      )
+      return EXIT.error
+    }
     io.error(`${toLines(`muster ${name}: ${error.message}`)}\n`)
     if (error instanceof WrongArguments) io.error(`See muster ${name} --help.\n`)
     return error.exitCode

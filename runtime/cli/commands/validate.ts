@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Arguments, ClientCommandSpec, ClientIo } from '../command.ts'
 import { CommandFailure, EXIT } from '../exit-codes.ts'
 import { printJson, toLine } from '../output.ts'
+import { decodeText } from '../text-file.ts'
 import { type CheckedFile, checkText, type Finding, type OfflineTarget } from '../validation/check-text.ts'
 import { readComponentList } from '../validation/component-list.ts'
 import { toGitHub } from '../validation/github.ts'
@@ -70,7 +71,7 @@ async function readText(file: string, io: ClientIo): Promise<string> {
   try {
     const bytes = await readFile(file)
     if (bytes.byteLength > FILE_BYTES_MAX) throw new CommandFailure(`${file} is larger than any config`)
-    return bytes.toString('utf8')
+    return decodeText(file, bytes)
   } catch (error) {
     if (error instanceof CommandFailure) throw error
     throw new CommandFailure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`)

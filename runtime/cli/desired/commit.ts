@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Environment } from '../../config.ts'
 import type { Arguments } from '../command.ts'
+import { CommandFailure } from '../exit-codes.ts'
 
 const run = promisify(execFile)
 
@@ -31,6 +32,8 @@ export interface Commit {
   sha: string
   /** As people read it; empty where nobody says. */
   author: string
+  /** Older commits are not there, so whoever last wrote a file may be unknown. */
+  isShallow: boolean
   /** Whom the caller and the pipeline name, which nobody who wrote the commit can change. */
   certain: string[]
   /** Everybody who may have made it: whom the caller names, whom the pipeline names and whom Git names. */
@@ -40,21 +43,25 @@ export interface Commit {
 /** Whom Git names: who wrote and who committed, and whom the messages name beside them, which may be any number. */
 interface Named {
   sha: string
+  isShallow?: boolean
   people: string[]
   coAuthors: string[]
 }
 
 /**
  * The commit that a folder is at, with its authors. The options say it, else the pipeline's environment its number and
- * Git its author: what pipelines call an author may be whoever started the run. All of them count as authors.
+ * Git its author: what pipelines call an author may be whoever started the run. All of them count as authors. Throws
+ * CommandFailure where there is a commit and Git cannot say who made it.
  */
 export async function readCommit(folder: string, args: Arguments, env: Environment): Promise<Commit> {
-  const own = await askGit(folder, env)
+  const isSaid = Boolean(args.text('author') && args.text('commit'))
+  const own = await askGit(folder, env, isSaid)
   const option = args.text('author')
   const pipeline = PIPELINE_AUTHORS.map((name) => env[name])
   const certain = listNames([option, ...pipeline])
   return {
     sha: args.text('commit') || env['GITHUB_SHA'] || env['CI_COMMIT_SHA'] || own.sha,
+    isShallow: own.isShallow ?? false,
     author: listNames([option, ...own.people, ...pipeline])[0] ?? '',
     certain,
     authors: listNames([...certain, ...own.people, ...own.coAuthors]).slice(0, AUTHORS_MAX),
@@ -84,32 +91,49 @@ export async function authorsOf(
 async function askLastAuthors(file: string, env: Environment): Promise<Named> {
   const folder = await realpath(dirname(file)).catch(() => null)
   const checkout = folder === null ? null : await findCheckout(folder)
-  if (folder === null || checkout === null) return NOTHING
-  return listCommits(checkout, env, ['--max-count=1', 'HEAD'], [join(folder, basename(file))]).catch(
-    () => NOTHING,
-  )
+  if (folder === null || checkout === null || !(await hasGit(env))) return NOTHING
+  if (!(await isCommit(checkout, env, 'HEAD'))) return NOTHING
+  return listCommits(checkout, env, ['--max-count=1', 'HEAD'], [join(folder, basename(file))])
 }
 
 const NOTHING: Named = { sha: '', people: [], coAuthors: [] }
 
 /**
  * What Git says of the newest commit and, where it is a merge, of the commits that it brought, and of all that came
- * since the one that the pipeline says was there before.
+ * since the one that the pipeline says was there before. `isSaid` says that the caller names commit and author, so that
+ * a machine without Git will do.
  */
-async function askGit(folder: string, env: Environment): Promise<Named> {
+async function askGit(folder: string, env: Environment, isSaid: boolean): Promise<Named> {
   const checkout = await findCheckout(folder)
   if (checkout === null) return NOTHING
-  const list = (...commits: string[]) => listCommits(checkout, env, commits)
+  if (!(await hasGit(env))) {
+    if (isSaid) return NOTHING
+    throw new CommandFailure(
+      'git is not installed here, so nobody can say who made the commit: install it, or give --commit and --author',
+    )
+  }
+  if (!(await isCommit(checkout, env, 'HEAD'))) return NOTHING
+  const list = (commits: string[]) => listCommits(checkout, env, commits)
   // A first commit has none before it, nor has the only one that a pipeline fetched.
-  const newest = await list('HEAD^1..HEAD').catch(() => list('--max-count=1', 'HEAD').catch(() => NOTHING))
+  const hasParent = await isCommit(checkout, env, 'HEAD^1')
+  const newest = await list(hasParent ? ['HEAD^1..HEAD'] : ['--max-count=1', 'HEAD'])
   const before = await readBefore(env)
-  const pushed = before === null ? NOTHING : await list(`${before}..HEAD`).catch(() => NOTHING)
+  const isThere = before !== null && (await isCommit(checkout, env, before))
+  const pushed = isThere ? await list([`${before}..HEAD`]) : NOTHING
+  const shallow = await git(checkout, env, ['rev-parse', '--is-shallow-repository'])
   return {
     sha: newest.sha,
+    isShallow: shallow.trim() === 'true',
     people: [...newest.people, ...pushed.people],
     coAuthors: [...newest.coAuthors, ...pushed.coAuthors],
   }
 }
+
+const hasGit = (env: Environment): Promise<boolean> =>
+  run('git', ['--version'], { env: { PATH: env['PATH'] } }).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+  )
 
 /** Which commit the branch was at before the push that the pipeline runs for; null where nothing says. */
 async function readBefore(env: Environment): Promise<string | null> {
@@ -130,6 +154,18 @@ function beforeOf(event: string): string | undefined {
   }
 }
 
+/** Whether this names a commit of the checkout. */
+async function isCommit(checkout: string, env: Environment, name: string): Promise<boolean> {
+  try {
+    await git(checkout, env, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`])
+    return true
+  } catch (error) {
+    // So Git ends where it only does not know the name.
+    if (error instanceof GitFailure && error.code === 1) return false
+    throw error
+  }
+}
+
 /** The commits that `rev-list` names for these, those that changed `files` where some are given; newest first. */
 async function listCommits(
   checkout: string,
@@ -137,24 +173,56 @@ async function listCommits(
   commits: readonly string[],
   files: readonly string[] = [],
 ): Promise<Named> {
-  const range = [`--max-count=${AUTHORS_MAX}`, FORMAT, ...commits, '--', ...files]
-  const asked = ['-C', checkout, '--literal-pathspecs', ...HARMLESS, 'rev-list', ...range]
-  const { stdout } = await run('git', asked, {
-    env: { PATH: env['PATH'], HOME: env['HOME'], ...WITHOUT_HELPERS },
-    timeout: 10_000,
-    killSignal: 'SIGKILL',
-    maxBuffer: 16_777_216,
-  })
-  // Each commit comes after a line that begins with "commit".
-  const told = stdout.split('\0').map((text) => text.trim().split('\n').slice(1))
+  const list = async (format: string) => {
+    const range = [`--max-count=${AUTHORS_MAX}`, `--format=${format}%x00`, ...commits, '--', ...files]
+    const told = await git(checkout, env, ['--literal-pathspecs', 'rev-list', ...range])
+    // Each commit comes after a line that begins with "commit".
+    return told.split('\0').map((text) => text.trim().split('\n').slice(1))
+  }
+  const told = await list('%H%n%an <%ae>%n%cn <%ce>')
+  const messages = await list('%(trailers:key=Co-authored-by,valueonly)')
   return {
     sha: told[0]?.[0] ?? '',
-    people: told.flatMap((lines) => lines.slice(1, 3)),
-    coAuthors: told.flatMap((lines) => lines.slice(3)),
+    people: told.flatMap((lines) => lines.slice(1)),
+    coAuthors: messages.flat(),
   }
 }
 
-const FORMAT = '--format=%H%n%an <%ae>%n%cn <%ce>%n%(trailers:key=Co-authored-by,valueonly)%x00'
+/** Git could not be asked, or did not answer. */
+class GitFailure extends CommandFailure {
+  /** How Git ended; absent where it did not by itself. */
+  readonly code: number | undefined
+
+  constructor(message: string, code: number | undefined) {
+    super(message)
+    this.code = code
+  }
+}
+
+/**
+ * What Git prints. Throws GitFailure: who made a commit decides who may approve it, so nothing is asked for where that
+ * cannot be told.
+ */
+async function git(checkout: string, env: Environment, asked: readonly string[]): Promise<string> {
+  // Containers often run as another user than the one who fetched; what could be run is switched off below.
+  const all = ['-C', checkout, '-c', `safe.directory=${checkout}`, ...HARMLESS, ...asked]
+  try {
+    const { stdout } = await run('git', all, {
+      env: { PATH: env['PATH'], HOME: env['HOME'], ...WITHOUT_HELPERS },
+      timeout: 10_000,
+      killSignal: 'SIGKILL',
+      maxBuffer: 16_777_216,
+    })
+    return stdout
+  } catch (error) {
+    const { code, stderr, message } = error as Error & { code?: unknown; stderr?: string }
+    const why = stderr?.trim().split('\n')[0] || message.split('\n')[0]!
+    throw new GitFailure(
+      `who made the commit cannot be read from ${checkout}: ${why.slice(0, NAME_LENGTH_MAX)}`,
+      typeof code === 'number' ? code : undefined,
+    )
+  }
+}
 
 /** Whatever the settings of a repository can make Git run, switched off. */
 const HARMLESS = [

@@ -2,6 +2,7 @@ import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { LineCounter, parseAllDocuments } from 'yaml'
 import { CommandFailure, EXIT } from '../exit-codes.ts'
+import { decodeText } from '../text-file.ts'
 
 /** A config that a folder holds for a workload. */
 export interface WorkloadDocument {
@@ -87,7 +88,7 @@ async function readText(file: string): Promise<string> {
   try {
     if ((await stat(file)).size > FILE_BYTES_MAX)
       throw new CommandFailure(`${file} is larger than any config`)
-    return await readFile(file, 'utf8')
+    return decodeText(file, await readFile(file))
   } catch (error) {
     throw unreadable(file, error)
   }

@@ -5,7 +5,7 @@ import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import type { Arguments, ClientIo, Option } from '../command.ts'
 import { CommandFailure, EXIT, WrongArguments } from '../exit-codes.ts'
 import { OUTPUT_OPTION, printJson } from '../output.ts'
-import { type Api, openApi, URL_OPTION } from '../server/api.ts'
+import { type Api, openApi, patient, URL_OPTION } from '../server/api.ts'
 import { authorsOf, readCommit } from './commit.ts'
 import { readDesiredState } from './documents.ts'
 import { type FleetStep, pruneFleets, release, takeFleetStep } from './fleet-steps.ts'
@@ -47,7 +47,7 @@ export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolea
   const owner = args.text('owner')
   if (owner === undefined) throw new WrongArguments('say who keeps these configs: --owner NAME')
   const state = await readDesiredState(folder)
-  const api = await openApi(args, io)
+  const api = patient(await openApi(args, io))
   const workloads = await api.get<WorkloadRecord[]>('/api/workloads?include_archived=true')
   const { targets, unclear } = findTargets(
     state.workloads,
@@ -55,6 +55,8 @@ export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolea
   )
   const commit = await readCommit(folder, args, io.env)
   const { sha, author } = commit
+  if (commit.isShallow)
+    io.error('The checkout lacks older commits, so who last wrote a file may be unknown: fetch them all.\n')
   const common = {
     owner,
     commit_sha: sha,
@@ -67,34 +69,54 @@ export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolea
     commit_authors: await authorsOf(files, commit, io.env),
   })
   const steps: (Step | FleetStep)[] = []
-  let exitCode: number = unclear.length > 0 ? EXIT.refused : EXIT.done
+  const tell = () => {
+    if (args.text('output') === 'json') printJson(io, { owner, commit: sha, steps })
+    else print(io, steps, state.others)
+  }
   steps.push(...unclear.map(refuse))
-  for (const target of targets) {
-    const step = await takeStep(api, target, await withAuthors(target.document))
-    if (step.exitCode !== EXIT.done) exitCode = step.exitCode
-    steps.push(step.step)
-  }
-  for (const document of state.fleets) {
-    const step = await takeFleetStep(api, document, await withAuthors(document))
-    if (step.action === 'refused') exitCode = EXIT.refused
-    steps.push(step)
-  }
   const isPruned = args.isSet('prune') && !isDryRun
+  try {
+    await takeAll(api, steps, { owner, state, targets, unclear, workloads, isPruned, withAuthors })
+  } catch (error) {
+    // What was requested before stands, and nobody would know of it.
+    if (steps.length > 0) tell()
+    throw error
+  }
+  tell()
+  if (steps.some(({ action }) => action === 'refused')) return EXIT.refused
+  const isSettled = steps.every(
+    (step) => step.action === 'unchanged' && (!isDryRun || !changesDefinition(step)),
+  )
+  return args.isSet('exit-code') && !isSettled ? EXIT.differs : EXIT.done
+}
+
+/** What a folder means for the service. */
+interface Wanted {
+  owner: string
+  state: Awaited<ReturnType<typeof readDesiredState>>
+  targets: readonly Target[]
+  unclear: readonly Unclear[]
+  workloads: readonly WorkloadRecord[]
+  isPruned: boolean
+  withAuthors(document: { files: readonly string[] }): Promise<Parameters<typeof takeFleetStep>[2]>
+}
+
+/** Do one after the other, and add each to the steps as soon as it is done. */
+async function takeAll(
+  api: Api,
+  steps: (Step | FleetStep)[],
+  { owner, state, targets, unclear, workloads, isPruned, withAuthors }: Wanted,
+): Promise<void> {
+  for (const target of targets) steps.push(await takeStep(api, target, await withAuthors(target.document)))
+  for (const document of state.fleets)
+    steps.push(await takeFleetStep(api, document, await withAuthors(document)))
   // An unclear document may mean any workload that is kept: none is let go before it is known.
   const mayMean = [
     ...targets,
     ...unclear.flatMap(({ candidates }) => candidates.map((workload) => ({ workload }))),
   ]
-  const left = await prune(api, owner, mayMean, workloads, isPruned && unclear.length === 0)
-  const leftFleets = await pruneFleets(api, owner, state.fleets, isPruned)
-  if ([...left, ...leftFleets].some(({ action }) => action === 'refused')) exitCode = EXIT.refused
-  steps.push(...left, ...leftFleets)
-  if (args.text('output') === 'json') printJson(io, { owner, commit: sha, steps })
-  else print(io, steps, state.others)
-  const isSettled = steps.every(
-    (step) => step.action === 'unchanged' && (!isDryRun || !changesDefinition(step)),
-  )
-  return exitCode === EXIT.done && args.isSet('exit-code') && !isSettled ? EXIT.differs : exitCode
+  steps.push(...(await prune(api, owner, mayMean, workloads, isPruned && unclear.length === 0)))
+  steps.push(...(await pruneFleets(api, owner, state.fleets, isPruned)))
 }
 
 /** Whether something of a fleet config itself is another in the folder: `apply` stores that at once. */
@@ -119,19 +141,18 @@ async function takeStep(
   api: Api,
   { workload, document }: Target,
   common: { dry_run: boolean },
-): Promise<{ step: Step; exitCode: number }> {
+): Promise<Step> {
   const about = { kind: 'WorkloadConfig', workload: workload.display_name, workload_id: workload.id } as const
   try {
     const body = { ...common, config: document.config }
     const result = await api.post<DesiredResult>(`/api/workloads/${workload.id}/config/desired`, body)
     const changes = common.dry_run ? await readChanges(api, document.config, result) : null
-    const step = { ...about, ...result, ...(changes === null ? {} : { changes }) }
-    return { step, exitCode: EXIT.done }
+    return { ...about, ...result, ...(changes === null ? {} : { changes }) }
   } catch (error) {
     // A refused document does not keep the others from being requested; a service that does not answer ends the run.
     if (!(error instanceof CommandFailure) || error.exitCode !== EXIT.refused) throw error
     const reason = `${document.place}: ${error.message}`
-    return { step: { ...about, action: 'refused', reason }, exitCode: EXIT.refused }
+    return { ...about, action: 'refused', reason }
   }
 }
 

@@ -62,7 +62,7 @@ function callApi(url: string, token: string | null, io: ClientIo): Api {
   const read = async <Body>(method: string, path: string, body?: unknown, waitMs?: number) => {
     const answer = await call(method, path, body, waitMs)
     if (answer.status < 200 || answer.status > 299) throw refusal(answer, url)
-    return parse<Body>(answer, url)
+    return parse<Body>(answer, url, method)
   }
   return {
     url,
@@ -72,12 +72,17 @@ function callApi(url: string, token: string | null, io: ClientIo): Api {
   }
 }
 
-function parse<Body>({ text }: Answer, url: string): Body {
+/** What a call answers is an object or a list; only a change may answer nothing. */
+function parse<Body>({ text, status }: Answer, url: string, method: string): Body {
+  if (text === '' && status === 204 && method !== 'GET') return undefined as Body
+  let value: unknown
   try {
-    return (text === '' ? undefined : JSON.parse(text)) as Body
+    value = JSON.parse(text)
   } catch {
-    throw new CommandFailure(`${url} does not answer as muster does`)
+    value = null
   }
+  if (typeof value !== 'object' || value === null) throw new NoAnswer(`${url} does not answer as muster does`)
+  return value as Body
 }
 
 /**
@@ -103,6 +108,39 @@ const isForNow = (status: number): boolean => status === 429 || status >= 500
 /** Whether a call failed because the service is away for now, as it is while another process takes over. */
 export const isAway = (error: unknown): boolean =>
   error instanceof NoAnswer || (error instanceof ServiceRefusal && error.isForNow)
+
+/** So often, and for so long, a call is made again. */
+const TRIES_MAX = 30
+const PATIENCE_MS = 30_000
+const PAUSE_MS = 1_000
+
+/**
+ * The API, which asks again each second for half a minute where the service is away, as it is while another process
+ * takes over. For calls that do the same once more as once.
+ */
+export function patient(api: Api): Api {
+  const again = async <Body>(call: () => Promise<Body>): Promise<Body> => {
+    const endMs = performance.now() + PATIENCE_MS
+    for (let tries = 0; ; tries++)
+      try {
+        return await call()
+      } catch (error) {
+        const isOver = tries === TRIES_MAX || performance.now() > endMs
+        if (!isAway(error) || isFull(error) || isOver) throw error
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+      }
+  }
+  return {
+    url: api.url,
+    get: (path, waitMs) => again(() => api.get(path, waitMs)),
+    post: (path, body) => again(() => api.post(path, body)),
+    delete: (path) => api.delete(path),
+  }
+}
+
+/** Whether no further campaign is planned for now; whoever plans one waits for that longer. */
+const isFull = (error: unknown): boolean =>
+  error instanceof ServiceRefusal && (error.code ?? '').startsWith('plans_too_many')
 
 /** Whether the call itself was refused, as against a service that is away or a caller who is not signed in. */
 const isRefusal = (status: number, { code, validation_errors: errors }: Partial<ErrorBody>) =>

@@ -106,6 +106,39 @@ describe('the commit of a folder', () => {
     expect(await authorsOf(worktree)).toEqual([ANN])
   })
 
+  it('is told where it belongs to another user, as in the containers of pipelines', async ({ skip }) => {
+    if (process.getuid?.() !== 0) skip('only root can give it away')
+    await run('chown', ['-R', '4242:4242', checkout])
+    expect(await authorsOf(checkout)).toEqual([ANN])
+  })
+
+  it('is not asked for anything where Git cannot say who made it', async () => {
+    const message = join(root, 'message')
+    const line = `Co-authored-by: ${'n'.repeat(400)} <n@example.com>\n`
+    await writeFile(message, `a change\n\n${line.repeat(45_000)}`)
+    await git(checkout, 'commit', '--quiet', '--allow-empty', '--file', message)
+    await expect(authorsOf(checkout)).rejects.toThrow(/who made the commit cannot be read/)
+  })
+
+  it('is whom the caller names where Git is not installed, and nobody says nothing', async () => {
+    const without = { PATH: root, HOME: root }
+    const read = (...more: string[]) =>
+      readCommit(checkout, readArguments([checkout, ...more], apply), without)
+    await expect(read()).rejects.toThrow('git is not installed here')
+    await expect(read('--author', 'zoe')).rejects.toThrow('git is not installed here')
+    expect(await read('--author', 'zoe', '--commit', 'abc')).toMatchObject({ sha: 'abc', authors: ['zoe'] })
+  })
+
+  it('says where older commits are not there', async () => {
+    await git(checkout, 'commit', '--quiet', '--allow-empty', '-m', 'second')
+    const shallow = join(root, 'shallow')
+    await run('git', ['clone', '--quiet', '--depth', '1', `file://${checkout}`, shallow])
+    const env = { PATH: process.env['PATH'], HOME: root }
+    const isShallow = async (folder: string) =>
+      (await readCommit(folder, readArguments([folder], plan), env)).isShallow
+    expect([await isShallow(checkout), await isShallow(shallow)]).toEqual([false, true])
+  })
+
   it('is nobody where there is no repository', async () => {
     expect(await authorsOf(root)).toEqual([])
     expect(await authorsOf(join(root, 'nowhere'))).toEqual([])
