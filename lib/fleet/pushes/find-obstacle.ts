@@ -9,6 +9,7 @@ import {
   type PushExemptions,
   type PushPath,
 } from '../decide/push-obstacle.ts'
+import { isBringingBack } from '../state/followed-push.ts'
 import type { FollowedPush, Workload } from '../state/model.ts'
 import { followedPushes, hasFailedSomewhere } from '../state/state.ts'
 
@@ -28,11 +29,13 @@ export const hasOpenPush = (workload: Workload, ownPushId: string | null = null)
   followedPushes(workload).some((followed) => isOpen(followed) && followed.push.pushId !== ownPushId)
 
 /**
- * Is it open yet whether a workload goes on with the config that it is to run as a whole? One that fails goes back. What
- * a push in stages brings, it is to run as a whole only at the end.
+ * Is it open yet whether a workload goes on with the config that it is to run as a whole? What fails of something new goes
+ * back; what brings back stays. What a push in stages brings, it is to run as a whole only at the end.
  */
 export const isActiveConfigOpen = (workload: Workload): boolean =>
-  followedPushes(workload).some((followed) => isOpen(followed) && !followed.isStaged)
+  followedPushes(workload).some(
+    (followed) => isOpen(followed) && !followed.isStaged && !isBringingBack(followed),
+  )
 
 const isOpen = ({ push: { status, phase }, isStaged }: FollowedPush): boolean =>
   status === 'pending' && phase !== 'aborted' && (isStaged || phase !== 'no_status')

@@ -277,6 +277,18 @@ describe('a push that fails after an older campaign was taken back', () => {
     expect(runs()).toEqual(all(hashes[1]))
   })
 
+  it('keeps nobody from taking its own campaign back while it goes back by itself', async () => {
+    const id = await approved({ change: { kind: 'text', yaml: configYaml(2) }, limits: { failed: 3 } })
+    await start(id)
+    await work()
+    for (const agent of agents) agent.fail('exporter cannot start: no such host', hashes[2])
+    for (let n = 0; n < 3; n++) await work(300)
+    expect(runs()).toEqual(all(hashes[1]))
+    await call('POST', `/campaigns/${id}/roll-back`, { comment: 'no' })
+    for (let n = 0; n < 2; n++) await work(300)
+    expect(await record(id)).toMatchObject({ status: 'rolled_back', counts: { failed: 3 } })
+  })
+
   it('goes back to what the older one brought where its roll-back was not about the workload', async () => {
     await takeBackUnder(byCampaign, [{ key: 'muster/env', values: ['staging'] }])
     await settle()
