@@ -265,7 +265,8 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
         <TakenBack number={of.change.number} by={of.version_rolled_back_by} />
       )}
       {of.description !== '' && <p class="muted">{of.description}</p>}
-      {WAITS_IN_FREEZE.has(of.status) && <FreezeNotice />}
+      {/* Where the sentence below says the same of the campaign itself, it is not said twice. */}
+      {WAITS_IN_FREEZE.has(of.status) && of.held_up?.reason !== 'frozen' && <FreezeNotice />}
       <div class={`say t-${tone}`} role={of.status === 'halted' ? 'alert' : 'status'}>
         <p>
           <b>{what}</b> {next.join(' ')}

@@ -19,8 +19,11 @@ export function Dialog({
   // At once and not after the next frame: what is typed meanwhile belongs into the dialog.
   useLayoutEffect(() => {
     const before = document.activeElement
-    ref.current?.showModal()
+    const dialog = ref.current
+    dialog?.showModal()
     return () => {
+      // While it is open nothing else takes the focus.
+      dialog?.close()
       if (before instanceof HTMLElement) before.focus()
     }
   }, [])
@@ -28,7 +31,10 @@ export function Dialog({
     <dialog
       ref={ref}
       aria-labelledby={id}
-      onClose={onClose}
+      // The platform tells of it late: of one that is gone, when another may be open.
+      onClose={(event) => {
+        if (event.currentTarget.isConnected) onClose()
+      }}
       // At once: the platform tells of it later, when a key that came meanwhile may have opened it again.
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented) return

@@ -129,6 +129,21 @@ describe('the keyboard', () => {
     await page.getByText(/2 applied · 0 failed/).waitFor()
   })
 
+  test('opens the palette again by the key that comes right after Escape, and finds there who changed something', async () => {
+    await page.goto('/alerts')
+    await page.getByRole('heading', { name: 'Alerts', level: 1 }).waitFor()
+    const palette = page.getByRole('dialog')
+    await page.keyboard.press('Control+k')
+    await palette.waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('who changed')
+    await palette.getByRole('option', { name: /^Changes/ }).waitFor()
+    await palette.getByRole('option', { name: /^Audit/ }).waitFor()
+    await page.keyboard.press('Escape')
+    await expect.poll(() => palette.count()).toBe(0)
+  })
+
   test('finds in the palette where the glass can be broken', async () => {
     const approvals = `/api/workloads/${gateway}/config/approvals`
     const draft = { draft_yaml: GATEWAY.replace('400', '402'), comment: 'In a hurry' }

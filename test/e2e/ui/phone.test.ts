@@ -150,6 +150,16 @@ describe('on a telephone', () => {
     expect(await isWide('.pick label')).toBe(true)
     await page.goto('/')
     expect(await isWide('tbody .tick-box')).toBe(true)
+    // Of a row of the fleet all that says something leads to its page.
+    expect(await isWide('.narrow-row')).toBe(true)
+    const leads = await page
+      .locator('.narrow-row .second')
+      .last()
+      .evaluate((one) => {
+        const { x, y, height } = one.getBoundingClientRect()
+        return document.elementFromPoint(x + 20, y + height / 2)?.closest('a') !== null
+      })
+    expect(leads).toBe(true)
   })
 
   test('a row of the fleet says what tells a workload from its namesakes', async () => {

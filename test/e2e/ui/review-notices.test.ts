@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { pasteInto } from './support/browser.ts'
@@ -109,6 +110,18 @@ test('editor, review and push dialog say that this very config failed here, on h
   const main = page.getByRole('main')
   await main.getByText(told).waitFor()
   await main.getByText('A component is not part of this collector', { exact: false }).first().waitFor()
+  // It stands first at every width, and whom a push reaches before what decides it.
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 900 })
+    const topOf = async (of: Locator) => (await of.boundingBox())?.y ?? Number.NaN
+    const reach = await topOf(main.getByRole('region', { name: 'It will reach' }))
+    expect(await topOf(main.getByText(told))).toBeLessThan(reach)
+    expect(await topOf(main.getByText(told))).toBeLessThan(
+      await topOf(main.getByRole('region', { name: 'Policy' })),
+    )
+    expect(reach).toBeLessThan(await topOf(main.getByRole('button', { name: 'Approve', exact: true })))
+  }
+  await page.setViewportSize({ width: 1440, height: 900 })
   await page.getByRole('button', { name: /Break glass/ }).click()
   await page.getByRole('dialog').getByText(told).waitFor()
   await page.getByRole('dialog').getByText('(component kafka)', { exact: false }).waitFor()
