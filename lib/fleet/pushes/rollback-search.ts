@@ -82,7 +82,7 @@ export async function findRollback(
       applied.filter(isMeant).map(toCandidate),
     )
   const base = failedPushId === null ? null : await findCampaignBase(tx, workload.id, failedPushId)
-  const takenBack = by === 'by-itself' ? await findTakenBack(tx, workload) : NONE
+  const takenBack = by === 'by-itself' ? await findTakenBack(tx, workload) : new Set<string>()
   const ranBefore =
     takenBack.size === 0 || base === null || failedPushId === null
       ? base
@@ -93,8 +93,6 @@ export async function findRollback(
     ? null
     : { target, body: content.body, used: content.components }
 }
-
-const NONE: ReadonlySet<string> = new Set()
 
 /** The configs that people took back from a workload with the campaigns that had brought them. */
 async function findTakenBack(tx: Db, { id, trustedLabels }: Workload): Promise<ReadonlySet<string>> {
