@@ -44,6 +44,10 @@ export interface ClusterFacts {
   })[]
   /** Those that went away lately, the last one first. */
   departures: readonly Departure[]
+  /** How often another process became the owner, as this one saw it since it started. */
+  takeovers: number
+  /** The id of the process that a client sent a request to, by the headers with which it came here. */
+  servedBy(header: (name: string) => string): string
 }
 
 /**

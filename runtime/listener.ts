@@ -1,5 +1,5 @@
 import type { BodyLimit, BodyRoom } from './body-room.ts'
-import type { ConnectionRoom } from './connection-room.ts'
+import type { Connections } from './connection-room.ts'
 import type { Handshake, HandshakeRefusal, HandshakeVerdict, Socket } from './define.ts'
 import type { Reply } from './reply.ts'
 import type { SocketRoom } from './socket-room.ts'
@@ -46,7 +46,7 @@ export interface ListenerHandlers {
   /** Where the routes count their sockets; null where there are none. */
   room: SocketRoom | null
   /** Where connections are counted that strangers may hold; not said where what is before the listener bounds them. */
-  connections?: ConnectionRoom
+  connections?: Connections
 }
 
 /**

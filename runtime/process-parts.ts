@@ -3,6 +3,7 @@ import type { Log } from '../lib/log.ts'
 import { openPool, type Pool, type PoolOptions } from '../lib/store/pool.ts'
 import type { WorkerPool } from '../lib/workers/pool.ts'
 import type { Config } from './config.ts'
+import { Descriptors, readDescriptorLimit } from './descriptor-room.ts'
 import { readMemory, watchMemory } from './memory-guard.ts'
 import { createProxyPolicy, type ProxyPolicy } from './proxies.ts'
 
@@ -41,6 +42,20 @@ export function readProxyPolicy(
     log.warn({ entry }, 'MUSTER_TRUSTED_PROXIES holds an entry that is no address and no block')
   return createProxyPolicy(trustedProxies, onBadEntry, isPublicSecure)
 }
+
+/** Count what connections hold of the descriptors that this process may have; say where its sockets may need more. */
+export function openDescriptors(
+  { socketLimits }: Pick<Config, 'socketLimits'>,
+  log: Log,
+  limit: number | null = readDescriptorLimit(),
+): Descriptors {
+  const { inAll } = socketLimits
+  if (limit !== null && limit < inAll) log.warn({ most: limit }, FEW_DESCRIPTORS)
+  return new Descriptors(limit)
+}
+
+const FEW_DESCRIPTORS =
+  'this process may have fewer files open than MUSTER_MAX_SOCKETS allows sockets: connections that find no room are cut as they come'
 
 /** Say in the log that agents need no credential, where they need none. */
 export function warnOfOpenDoor({ opampSharedSecret }: Config, log: Log): void {

@@ -6,6 +6,7 @@ import { type BodyLimit, NO_BODY, sharedRoom } from './body-room.ts'
 import type { Context, OpampContext } from './context.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import type { BodySpec, HandshakeVerdict, OpampPostFunction, Socket, SocketDefinition } from './define.ts'
+import { DescriptorRoom, type Descriptors } from './descriptor-room.ts'
 import { floodLog } from './flood-log.ts'
 import { callFunction } from './guards.ts'
 import type { Listener, ListenerHandlers, RawRequest, SocketRoute } from './listener.ts'
@@ -146,8 +147,14 @@ async function answerNonHandshake(route: SocketRoute, request: RawRequest, allow
 export const API_BODIES_BYTES_MAX = 64 * 1_048_576
 
 /** Bind the API listener: REST, the embedded UI and the browser hub. */
-export const startApiListener = (...parts: Parameters<typeof createApiHandlers>): Listener =>
-  listen(parts[2].config.listenAddress, createApiHandlers(...parts))
+export const startApiListener = (
+  descriptors: Descriptors,
+  ...parts: Parameters<typeof createApiHandlers>
+): Listener =>
+  listen(parts[2].config.listenAddress, {
+    ...createApiHandlers(...parts),
+    connections: new DescriptorRoom(descriptors, 1),
+  })
 
 /** What the body of a request may be, by its method and path alone. */
 export function createBodyLimits(functions: LoadedFunctions): ListenerHandlers['bodyLimit'] {
@@ -228,6 +235,7 @@ export function startOpampListener(
   functions: LoadedFunctions,
   ctx: OpampContext & Pick<Context, 'clock'>,
   proxies: ProxyPolicy,
+  descriptors: Descriptors,
   wholeWithinMs: number = AGENT_BODY_WITHIN_MS,
 ): Listener {
   const room = new SocketRoom(ctx.config.socketLimits)
@@ -259,6 +267,7 @@ export function startOpampListener(
   return listen(ctx.config.opampAddress, {
     sockets,
     room,
+    connections: new DescriptorRoom(descriptors, 1),
     bodyLimit: (method, path) => ({
       bytesMax: postOf(method, path)?.definition.bodyBytesMax(ctx) ?? 0,
       isBeforeSignIn: false,

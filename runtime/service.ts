@@ -21,6 +21,7 @@ import { type MetricsListener, startMetricsListener } from './metrics-listener.t
 import { type Owner, startOwner } from './owner.ts'
 import {
   openConfiguredPool,
+  openDescriptors,
   readProxyPolicy,
   warnOfMissingWalls,
   warnOfOpenDoor,
@@ -38,6 +39,8 @@ export interface ServiceOptions {
   clock?: Clock
   /** The machine's own unless a test passes another. */
   webhookNetwork?: WebhookNetwork
+  /** How many file descriptors the process may have open; what the system says unless a test passes another number. */
+  descriptorLimit?: number
   /** Runs when the service cannot go on: another process has taken over. */
   onFatal(reason: string): void
 }
@@ -129,18 +132,19 @@ function closeDoors({ api, opamp, memory, metrics }: Partial<Doors>): void {
 
 /** Open the listeners and watch the memory; rejects when one cannot be opened, with the others closed again. */
 async function openDoors(
-  { config, files, log }: ServiceOptions,
+  { config, files, log, descriptorLimit }: ServiceOptions,
   functions: LoadedFunctions,
   { ctx, workers }: Owner,
 ): Promise<Doors> {
   const proxies = readProxyPolicy(config, log)
+  const descriptors = openDescriptors(config, log, descriptorLimit)
   const opened: Partial<Doors> = {}
   try {
-    const api = startApiListener(functions, openStaticFiles(files.ui), ctx, proxies)
+    const api = startApiListener(descriptors, functions, openStaticFiles(files.ui), ctx, proxies)
     opened.api = api
     await warnOfMissingWalls(config, log)
     warnOfOpenDoor(config, log)
-    const opamp = startOpampListener(functions, ctx, proxies)
+    const opamp = startOpampListener(functions, ctx, proxies, descriptors)
     opened.opamp = opamp
     const memory = watchProcessMemory(
       log,

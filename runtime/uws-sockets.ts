@@ -1,4 +1,4 @@
-import type { ConnectionRoom } from './connection-room.ts'
+import type { Connections } from './connection-room.ts'
 import type { Handshake, HandshakeVerdict, Socket } from './define.ts'
 import type { SocketRoute } from './listener.ts'
 import type { Ear, SocketTurns } from './socket-turns.ts'
@@ -30,7 +30,7 @@ export interface SocketsOfListener {
   /** How many said more than may wait, and were cut. */
   flooded: number
   /** Told of each that opens and ends; null where connections are not counted. */
-  connections: ConnectionRoom | null
+  connections: Connections | null
   nextId(): number
 }
 

@@ -1,4 +1,4 @@
-import type { ConnectionRoom } from './connection-room.ts'
+import type { Connections } from './connection-room.ts'
 import { parseListenAddress } from './listen-address.ts'
 import type { Listener, ListenerHandlers, ListenerTls } from './listener.ts'
 import { SocketTurns } from './socket-turns.ts'
@@ -33,7 +33,7 @@ function bind(app: TemplatedApp, address: string, { host, port }: { host: string
 }
 
 /** Count the connections of an app, and cut those for which there is no room as they come. */
-function countConnections(app: TemplatedApp, connections: ConnectionRoom): void {
+function countConnections(app: TemplatedApp, connections: Connections): void {
   const count: Parameters<TemplatedApp['filter']>[0] = (response, change) => {
     if (change === -1) connections.closed()
     else if (!connections.opened(formatAddress(response.getRemoteAddress()))) response.close()

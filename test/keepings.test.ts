@@ -648,7 +648,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   },
   'runtime/agent-body-room.ts AgentBodyRoom.#unfinished': POLL_BODIES,
   'runtime/agent-body-room.ts Held.#of': POLL_BODIES,
-  'runtime/connection-room.ts ConnectionRoom.#sockets': perSocket,
+  'runtime/connection-room.ts SocketsByAddress.#counts': perSocket,
   'runtime/fronts/member-addresses.ts MemberAddresses.#hosts': {
     bound: 'the hosts of the rows that one renewal reads, a thousand',
     reachedBy: ['lib/cluster/membership.test.ts', 'are read up to a number, and not counted'],

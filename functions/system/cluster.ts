@@ -15,11 +15,13 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 200, description: 'The processes.', json: Cluster }],
   errors: [],
-  async handle(_, ctx) {
+  async handle({ header }, ctx) {
     const facts = ctx.cluster?.() ?? null
     const cluster: Cluster = {
       is_one_of_several: facts !== null,
       epoch: facts?.epoch ?? null,
+      served_by: facts?.servedBy(header) ?? null,
+      takeovers: facts?.takeovers ?? 0,
       owned_since: facts?.ownedSince.toISOString() ?? null,
       members: (facts?.members ?? []).map((member) => ({
         id: member.id,

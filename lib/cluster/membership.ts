@@ -80,6 +80,9 @@ export class Membership {
   /** What the last renewal found, with those members alone that have proved what they say. */
   #found: MembersFound | null = null
   readonly #departures = new Departures()
+  /** The last owner that was heard of while it ran; '' for none. */
+  #ownerSeen = ''
+  #takeovers = 0
   #unproven: readonly SeenMember[] = []
   /** The ids of the unproven rows that were logged last. */
   #suspected = ''
@@ -128,6 +131,11 @@ export class Membership {
   /** The processes that were members in the last hour, as long as this one has run, and are none any more. */
   get departures(): Departure[] {
     return this.#departures.list(this.#parts.clock.monotonicMs())
+  }
+
+  /** How often another process became the owner than the one before, as long as this one has run. */
+  get takeovers(): number {
+    return this.#takeovers
   }
 
   /** How many rows were renewed lately that do not prove what they say. */
@@ -374,6 +382,7 @@ export class Membership {
     this.#skewMs = clock.now().getTime() - halfWayMs - found.now.getTime()
     this.#sortOut(found)
     this.#departures.note(this.members, clock.monotonicMs(), clock.now())
+    this.#noteOwner(found)
     if (found.schema.breaking > self.newestMigration) {
       this.#renewedMs = Number.NEGATIVE_INFINITY
       onOutdated()
@@ -384,6 +393,15 @@ export class Membership {
       this.#renewedMs = startedMs
       onRenewed()
     }
+  }
+
+  /** Count the owners that followed another one. The row of one that ended before this process started counts as none. */
+  #noteOwner({ members }: MembersFound): void {
+    const { owner } = this
+    const row = members.find(({ id }) => id === owner?.id)
+    if (owner === null || row === undefined || row.silentMs >= OWNER_SILENT_MS) return
+    if (this.#ownerSeen !== '' && this.#ownerSeen !== owner.id) this.#takeovers++
+    this.#ownerSeen = owner.id
   }
 
   async #session(): Promise<Connection> {

@@ -101,7 +101,18 @@ export const Cluster = named(
   '`GET /api/system/cluster`: the processes that serve this fleet, and which of them decides since when.',
   type({
     is_one_of_several: note('False for a process that runs alone, or with standbys.', boolean()),
-    epoch: note('How often ownership was taken.', nullable(number())),
+    epoch: note(
+      'The number of the ownership: it grows with each start and each attempt to become the owner.',
+      nullable(number()),
+    ),
+    served_by: note(
+      'The id of the member that took this request, be it the owner or one that passed it on; null for a process that runs alone, or with standbys.',
+      nullable(string()),
+    ),
+    takeovers: note(
+      'How often a process became the owner in place of another one, as today’s owner saw it since it started itself.',
+      number(),
+    ),
     owned_since: nullable(string()),
     members: note('Who started last comes first.', array(ClusterMember)),
     departed: note(

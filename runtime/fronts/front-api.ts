@@ -1,5 +1,6 @@
 import type { Tokens } from '../../lib/identity/sessions/tokens.ts'
 import { sharedRoom } from '../body-room.ts'
+import { DescriptorRoom, type Descriptors } from '../descriptor-room.ts'
 import type { ListenerHandlers, RawRequest, SocketRoute } from '../listener.ts'
 import type { LoadedFunctions } from '../loader.ts'
 import type { ProxyPolicy } from '../proxies.ts'
@@ -17,6 +18,7 @@ export interface FrontApiParts {
   staticFiles: StaticFiles
   proxies: ProxyPolicy
   room: SocketRoom
+  descriptors: Descriptors
   /** The browsers' route. */
   browsers: SocketRoute
   door: OwnerDoor
@@ -24,18 +26,28 @@ export interface FrontApiParts {
   /** This process's own handlers while it is the owner, else null. */
   owned(): ListenerHandlers | null
   isReady(): boolean
-  /** Whether it is no owner before members of older versions have stopped. */
-  waits(): boolean
+  /** What whoever asks for its readiness is to know besides, each in a few words that anybody may read. */
+  notes(): readonly string[]
 }
-
-const READY_BUT_WAITS = 'ready; waits to decide until members of older versions have stopped'
 
 /**
  * The handlers of each process's listener for browsers and the API: it answers files and health itself, everything
  * else is the owner's.
  */
 export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
-  const { functions, staticFiles, proxies, room, browsers, door, tokens, owned, isReady, waits } = parts
+  const {
+    functions,
+    staticFiles,
+    proxies,
+    room,
+    descriptors,
+    browsers,
+    door,
+    tokens,
+    owned,
+    isReady,
+    notes,
+  } = parts
   const bodyLimit = createBodyLimits(functions)
   const callers = new BodyCallers({ bodyLimit, tokens, door })
   const route = createRouter(functions.http)
@@ -49,14 +61,18 @@ export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
     if (match.kind === 'method-not-allowed')
       return problem('method-not-allowed', {}, { Allow: match.allow.join(', ') })
     if (request.path === '/healthz') return text('ok')
-    if (request.path === '/readyz')
-      return isReady() ? text(waits() ? READY_BUT_WAITS : 'ready') : text('not ready\n', 503)
+    if (request.path === '/readyz') {
+      const [word, status] = isReady() ? (['ready', 200] as const) : (['not ready', 503] as const)
+      return text([word, ...notes()].join('; ') + (status === 200 ? '' : '\n'), status)
+    }
     return staticFiles(request) ?? problem('not-found')
   }
 
   return {
     sockets: [browsers],
     room,
+    // What is asked here, and each browser's socket, may take a connection to the owner as well.
+    connections: new DescriptorRoom(descriptors, 2),
     bodyLimit,
     bodyRoom: sharedRoom(API_BODIES_BYTES_MAX, (...peer) => proxies.clientOf(...peer).remoteAddress),
     async handle(request) {

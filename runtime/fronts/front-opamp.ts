@@ -3,6 +3,7 @@ import { systemTimers } from '../../lib/fleet/state/timers.ts'
 import type { FrontAgents } from '../../lib/links/front-agents.ts'
 import type { Pool } from '../../lib/store/pool.ts'
 import { composeFront } from '../compose-front.ts'
+import type { Descriptors } from '../descriptor-room.ts'
 import { workerUrl } from '../files.ts'
 import type { Listener } from '../listener.ts'
 import type { LoadedFunctions } from '../loader.ts'
@@ -26,11 +27,12 @@ export function startFrontOpamp(parts: {
   options: ServiceOptions
   functions: LoadedFunctions
   proxies: ProxyPolicy
+  descriptors: Descriptors
   pool: Pool
   clock: Clock
   isCutOff(): boolean
 }): FrontOpamp {
-  const { options, functions, proxies, pool: db, clock, isCutOff } = parts
+  const { options, functions, proxies, descriptors, pool: db, clock, isCutOff } = parts
   const { config, files, log } = options
   const front = composeFront({
     config,
@@ -42,7 +44,7 @@ export function startFrontOpamp(parts: {
   })
   const { agents, reported, workers } = front
   const opamp = { ...front.opamp, isOverloaded: () => front.opamp.isOverloaded() || isCutOff() }
-  const listener = startOpampListener(functions, { config, log, clock, opamp }, proxies)
+  const listener = startOpampListener(functions, { config, log, clock, opamp }, proxies, descriptors)
   return {
     listener,
     agents,

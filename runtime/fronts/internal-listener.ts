@@ -3,6 +3,7 @@ import { sharedRoom } from '../body-room.ts'
 import type { ClusterConfig } from '../config.ts'
 import { ConnectionRoom } from '../connection-room.ts'
 import type { HandshakeVerdict } from '../define.ts'
+import type { Descriptors } from '../descriptor-room.ts'
 import type { Listener, ListenerHandlers, SocketRoute } from '../listener.ts'
 import type { LoadedFunctions } from '../loader.ts'
 import { text } from '../reply.ts'
@@ -28,6 +29,7 @@ const BESIDE_MEMBERS_MAX = 10_000
 export function startInternalListener(parts: {
   cluster: ClusterConfig
   functions: LoadedFunctions
+  descriptors: Descriptors
   self: Self
   /** The handlers while this process is the owner, else null. */
   owned(): ListenerHandlers | null
@@ -38,13 +40,13 @@ export function startInternalListener(parts: {
   /** Whether a member says that it is reached at this address. */
   isOfMember(address: string): boolean
 }): Listener {
-  const { cluster, functions, self, owned, linkedEpoch, links, isOfMember } = parts
+  const { cluster, functions, descriptors, self, owned, linkedEpoch, links, isOfMember } = parts
   return listen(
     cluster.internalAddress,
     {
       sockets: [passedBrowsers(self, owned), links],
       room: null,
-      connections: new ConnectionRoom(STRANGERS_MAX, BESIDE_MEMBERS_MAX, isOfMember),
+      connections: new ConnectionRoom(STRANGERS_MAX, BESIDE_MEMBERS_MAX, descriptors, isOfMember),
       bodyLimit: createBodyLimits(functions),
       // A member speaks for all of its callers.
       bodyRoom: sharedRoom(API_BODIES_BYTES_MAX, () => null),

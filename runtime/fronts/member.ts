@@ -17,6 +17,7 @@ import type { Pool } from '../../lib/store/pool.ts'
 import { EpochLost, openProcessLock, type ProcessLock } from '../../lib/store/process-lock.ts'
 import type { ClusterConfig } from '../config.ts'
 import type { ClusterFacts } from '../context.ts'
+import type { Descriptors } from '../descriptor-room.ts'
 import { drain } from '../drain.ts'
 import type { Listener, ListenerHandlers } from '../listener.ts'
 import { type LoadedFunctions, loadFunctions } from '../loader.ts'
@@ -28,6 +29,7 @@ import { listenerMetrics } from '../metrics-pressure.ts'
 import { type Owner, startOwner } from '../owner.ts'
 import {
   openConfiguredPool,
+  openDescriptors,
   readProxyPolicy,
   warnOfMissingWalls,
   warnOfOpenDoor,
@@ -43,6 +45,7 @@ import { listen } from '../uws.ts'
 import { VERSION } from '../version.ts'
 import { type BrowserPipes, createBrowserPipes } from './browser-pipes.ts'
 import { CUT_OFF_MS, isCutOff, isLeft, sendElsewhere } from './cut-off.ts'
+import { FailedClaims } from './failed-claims.ts'
 import { createFrontApiHandlers } from './front-api.ts'
 import { FrontLink } from './front-link.ts'
 import { frontMetrics } from './front-metrics.ts'
@@ -50,7 +53,7 @@ import { type FrontOpamp, startFrontOpamp } from './front-opamp.ts'
 import { startInternalListener } from './internal-listener.ts'
 import { createLinkRoute } from './link-route.ts'
 import { MemberAddresses } from './member-addresses.ts'
-import { membersAsProxies, type Self } from './member-headers.ts'
+import { memberOf, membersAsProxies, type Self } from './member-headers.ts'
 import { OwnerDoor } from './owner-door.ts'
 import { Standing } from './standing.ts'
 
@@ -71,6 +74,7 @@ const SCHEDULES_STOP_MS = 2_000
 const UNREACHED = 'no process reaches this one at MUSTER_ADVERTISE_ADDR, and another one can be the owner'
 const UNREACHED_ALONE =
   'no process reaches this one at MUSTER_ADVERTISE_ADDR, and the others wait for it to stop'
+const WAITS = 'waits to decide until members of older versions have stopped'
 const OUTDATED = 'a newer version has changed the database in a way that breaks this one'
 
 /** A running process among several. */
@@ -131,6 +135,7 @@ class Member implements RunningMember {
   readonly #proxies: ProxyPolicy
   readonly #pipes: BrowserPipes
   readonly #room: SocketRoom
+  readonly #descriptors: Descriptors
   readonly #stopping = new AbortController()
   #api: Listener | null = null
   #internal: Listener | null = null
@@ -145,6 +150,7 @@ class Member implements RunningMember {
   #handingOver: Promise<void> | null = null
   /** Why this process, which is about to be the owner, cannot be it any more; null where it can. */
   #lostClaim: string | null = null
+  readonly #failedClaims = new FailedClaims()
   /** The epoch of the owner that browsers and requests go to, and whether there ever was a link. */
   #epoch = 0
   #hasBeenLinked = false
@@ -199,6 +205,7 @@ class Member implements RunningMember {
     this.#door = door
     this.#proxies = proxies
     this.#room = room
+    this.#descriptors = openDescriptors(config, log, options.descriptorLimit)
     this.#pipes = createBrowserPipes({ door, proxies, room, clock, timers: systemTimers, log })
     this.#link = this.#openLink()
     this.#standing = this.#openStanding()
@@ -310,6 +317,7 @@ class Member implements RunningMember {
     this.#internal = startInternalListener({
       cluster: this.#cluster,
       functions: this.#functions,
+      descriptors: this.#descriptors,
       self: this.#self,
       owned: () => (this.#isLeaving ? null : (this.#deciding()?.passedOn ?? null)),
       linkedEpoch: () => this.#linkedEpoch,
@@ -320,13 +328,14 @@ class Member implements RunningMember {
       functions: this.#functions,
       proxies: this.#proxies,
       room: this.#room,
+      descriptors: this.#descriptors,
       door: this.#door,
       tokens: openTokens(config.jwtSecret, this.#options.clock ?? systemClock),
       staticFiles: this.#staticFiles,
       browsers: this.#pipes.route,
       owned: () => this.#deciding()?.own ?? null,
       isReady: () => this.#isReady(),
-      waits: () => this.#membership.olderMembers.length > 0,
+      notes: () => this.#notes(),
     })
     this.#api = listen(config.listenAddress, api)
     warnOfOpenDoor(config, log)
@@ -356,6 +365,7 @@ class Member implements RunningMember {
       options: this.#options,
       functions: this.#functions,
       proxies: this.#proxies,
+      descriptors: this.#descriptors,
       pool: this.#pool,
       clock: this.#clock,
       isCutOff: () => this.#isCutOff(),
@@ -483,6 +493,7 @@ class Member implements RunningMember {
         return await this.#becomeOwner()
       } catch (error) {
         if (signal.aborted || error instanceof DatabaseTooNew) throw error
+        this.#failedClaims.note(error)
         if (error instanceof DatabaseUnavailable) {
           pauseMs = CLAIM_AGAIN_MS
           log.warn({ cause: error.message }, 'could not become the owner now')
@@ -522,6 +533,7 @@ class Member implements RunningMember {
       return
     }
     this.#owning = this.#open(owner)
+    this.#failedClaims.clear()
     this.#lookAtOwner()
   }
 
@@ -561,7 +573,7 @@ class Member implements RunningMember {
   }
 
   #facts(): ClusterFacts {
-    const { members, departures, owner } = this.#membership
+    const { members, departures, owner, takeovers } = this.#membership
     const { epoch } = this.#lock
     const links = new Map(this.#owning?.links.list().map(({ memberId, ...link }) => [memberId, link]))
     return {
@@ -574,6 +586,8 @@ class Member implements RunningMember {
         link: links.get(member.id) ?? null,
       })),
       departures,
+      takeovers,
+      servedBy: (header) => memberOf(header, this.#self) ?? this.#self.memberId,
     }
   }
 
@@ -594,6 +608,12 @@ class Member implements RunningMember {
     this.#options.log.warn({}, 'this process stood still: what waited on its links is dropped')
     this.#link.cut()
     this.#owning?.links.dropAll()
+  }
+
+  /** What the text of `/readyz` says besides. */
+  #notes(): string[] {
+    const waits = this.#membership.olderMembers.length > 0 ? WAITS : null
+    return [waits, this.#failedClaims.said].filter((note) => note !== null)
   }
 
   #isReady(): boolean {

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Context } from '../../runtime/context.ts'
+import { Descriptors } from '../../runtime/descriptor-room.ts'
 import type { Listener } from '../../runtime/listener.ts'
 import { loadFunctions } from '../../runtime/loader.ts'
 import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
@@ -91,7 +92,13 @@ describe('browsers whose handshakes wait for one answer about their session', ()
           },
         },
       } as unknown as Context
-      api = startApiListener(loadFunctions(FUNCTIONS), () => null, ctx, createProxyPolicy([]))
+      api = startApiListener(
+        new Descriptors(null),
+        loadFunctions(FUNCTIONS),
+        () => null,
+        ctx,
+        createProxyPolicy([]),
+      )
     })
     const statuses = Promise.all(
       Array.from({ length: 8 }, () => shakeHands(`ws://127.0.0.1:${api!.port}/ws?token=x`)),

@@ -9,6 +9,7 @@ import type { UsedComponent } from '../../lib/model/components.ts'
 import type { Alert } from '../../lib/store/alerts.ts'
 import type { Push } from '../../lib/store/pushes.ts'
 import type { StoredWorkloadEvent } from '../../lib/store/workload-events.ts'
+import { Descriptors } from '../../runtime/descriptor-room.ts'
 import { sendElsewhere } from '../../runtime/fronts/cut-off.ts'
 import { loadFunctions } from '../../runtime/loader.ts'
 import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
@@ -98,7 +99,7 @@ export async function startFleetServer(
   await ctx.counters.load(ctx.db)
   await fleet.start()
   const functions = loadFunctions(FUNCTIONS.map((entry) => withIdleTime(entry, options.idleSeconds)))
-  const listener = startOpampListener(functions, ctx, createProxyPolicy([]))
+  const listener = startOpampListener(functions, ctx, createProxyPolicy([]), new Descriptors(null))
   return {
     url: `127.0.0.1:${listener.port}/v1/opamp`,
     fleet,

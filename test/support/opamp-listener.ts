@@ -2,6 +2,7 @@ import { createOpampExchange, type OpampExchange } from '../../lib/opamp/exchang
 import type { AgentConnection, FleetPort } from '../../lib/opamp/fleet-port.ts'
 import type { AgentReport, ServerMessage } from '../../lib/opamp/report.ts'
 import type { Context } from '../../runtime/context.ts'
+import { Descriptors } from '../../runtime/descriptor-room.ts'
 import { loadFunctions } from '../../runtime/loader.ts'
 import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
 import { createProxyPolicy } from '../../runtime/proxies.ts'
@@ -90,7 +91,13 @@ export function startTestListener(
     opamp: exchange,
   } as unknown as Context
   const functions = loadFunctions(FUNCTIONS)
-  const listener = startOpampListener(functions, ctx, createProxyPolicy([]), options.bodyWithinMs)
+  const listener = startOpampListener(
+    functions,
+    ctx,
+    createProxyPolicy([]),
+    new Descriptors(null),
+    options.bodyWithinMs,
+  )
   const { port } = listener
   return {
     port,

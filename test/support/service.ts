@@ -35,7 +35,7 @@ export async function startTestService(
   database: TestDatabase,
   config: Partial<Config> = {},
   signal?: AbortSignal,
-  more: Partial<Pick<ServiceOptions, 'clock' | 'webhookNetwork'>> = {},
+  more: Partial<Pick<ServiceOptions, 'clock' | 'webhookNetwork' | 'descriptorLimit'>> = {},
 ): Promise<TestService> {
   const log = recordingLog()
   let fatal: string | null = null

@@ -11,7 +11,9 @@ export const clusterTexts = defineTexts({
     lead: 'Every process serves agents, browsers and the API; the owner decides, the others pass on to it.',
     owner: 'Owner',
     since: 'Decides since',
-    epoch: 'Takeovers so far',
+    takeovers: 'Takeovers',
+    takeoversSeen: (count: number) => (count === 0 ? 'none' : n(count)),
+    servesYou: 'serves you',
     agents: 'Agents',
     places: (websocket: number, polling: number, awaited: number) =>
       [
@@ -24,7 +26,7 @@ export const clusterTexts = defineTexts({
     vanished: 'vanished',
     until: 'was here until',
     departedMore:
-      'As the owner saw it since it started itself. One that falls silent is listed above as missing for a minute, and then here.',
+      'As the owner saw it since it started itself, like the takeovers. One that falls silent is listed above as missing for a minute, and then here.',
     legend: 'What the words say',
     explained: {
       link: 'Since when this process has its way to the owner.',
@@ -56,6 +58,8 @@ export const clusterTexts = defineTexts({
     state: { owner: 'owner', front: 'front', unlinked: 'no link', silent: 'missing' },
     missing: (names: string, count: number) =>
       `${names} ${plural(count, 'has', 'have')} not been heard of for some seconds: ${plural(count, 'its', 'their')} agents go to other processes once ${plural(count, 'its', 'their')} sockets end.`,
+    missingWithout: (names: string, count: number) =>
+      `${names} ${plural(count, 'has', 'have')} not been heard of for some seconds: ${plural(count, 'its', 'their')} agents are with the other processes, or awaited there.`,
     unlinked: (names: string, count: number) =>
       `${names} ${plural(count, 'has', 'have')} no link to the owner: ${plural(count, 'its', 'their')} agents are kept for thirty seconds, then they are sent elsewhere.`,
     waits: (name: string, older: string, count: number) =>
@@ -68,7 +72,9 @@ export const clusterTexts = defineTexts({
     lead: 'Chaque processus sert les agents, les navigateurs et l’API ; le propriétaire décide, les autres lui transmettent.',
     owner: 'Propriétaire',
     since: 'Décide depuis',
-    epoch: 'Prises de relais',
+    takeovers: 'Prises de relais',
+    takeoversSeen: (count: number) => (count === 0 ? 'aucune' : n(count)),
+    servesYou: 'vous sert',
     agents: 'Agents',
     places: (websocket: number, polling: number, awaited: number) =>
       [
@@ -81,7 +87,7 @@ export const clusterTexts = defineTexts({
     vanished: 'disparu',
     until: 'présent jusqu’à',
     departedMore:
-      'Tel que le propriétaire l’a vu depuis son propre démarrage. Un processus qui se tait est d’abord indiqué comme manquant pendant une minute, puis ici.',
+      'Tel que le propriétaire l’a vu depuis son propre démarrage, comme les prises de relais. Un processus qui se tait est d’abord indiqué comme manquant pendant une minute, puis ici.',
     legend: 'Ce que disent les mots',
     explained: {
       link: 'Depuis quand ce processus a son lien avec le propriétaire.',
@@ -113,6 +119,8 @@ export const clusterTexts = defineTexts({
     state: { owner: 'propriétaire', front: 'frontal', unlinked: 'sans lien', silent: 'manquant' },
     missing: (names: string, count: number) =>
       `${names} ${plural(count, 'n’a', 'n’ont')} plus donné signe depuis quelques secondes : ${plural(count, 'ses', 'leurs')} agents vont aux autres processus quand ${plural(count, 'ses', 'leurs')} connexions se terminent.`,
+    missingWithout: (names: string, count: number) =>
+      `${names} ${plural(count, 'n’a', 'n’ont')} plus donné signe depuis quelques secondes : ${plural(count, 'ses', 'leurs')} agents sont chez les autres processus, ou y sont attendus.`,
     unlinked: (names: string, count: number) =>
       `${names} ${plural(count, 'n’a', 'n’ont')} pas de lien avec le propriétaire : ${plural(count, 'ses', 'leurs')} agents sont gardés trente secondes, puis envoyés ailleurs.`,
     waits: (name: string, older: string, count: number) =>

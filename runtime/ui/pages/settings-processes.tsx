@@ -24,12 +24,10 @@ function StateMark({ of }: { of: ClusterMember }) {
   )
 }
 
+type Named = Pick<ClusterMember, 'host' | 'pid' | 'address'>
+
 /** What an operator calls a process: its machine and its number there; and where the others reach it. */
-function Name({
-  of: { host, pid, address, id },
-}: {
-  of: Pick<ClusterMember, 'host' | 'pid' | 'address' | 'id'>
-}) {
+function Name({ of: { host, pid, address, id } }: { of: Named & Pick<ClusterMember, 'id'> }) {
   const words = say(clusterTexts)
   return (
     <span title={id}>
@@ -37,6 +35,11 @@ function Name({
       <span class={host === '' ? 'mono' : 'mono muted small'}>{address}</span>
     </span>
   )
+}
+
+/** The same name within a sentence. */
+function nameOf({ host, pid, address }: Named): string {
+  return host === '' ? address : `${say(clusterTexts).processAt(host, pid)} (${address})`
 }
 
 /** Those that went away lately. */
@@ -84,15 +87,23 @@ function Legend() {
 
 const count = (value: number | undefined) => (value === undefined ? '–' : formatNumber(value))
 
-function columns(): TableColumn<ClusterMember>[] {
-  const { column } = say(clusterTexts)
+function columns(servedBy: string | null): TableColumn<ClusterMember>[] {
+  const { column, servesYou } = say(clusterTexts)
   return [
     {
       title: column.process,
       look: 'name text',
       cell: (member) => <Name of={member} />,
     },
-    { title: column.state, cell: (member) => <StateMark of={member} /> },
+    {
+      title: column.state,
+      cell: (member) => (
+        <>
+          <StateMark of={member} />
+          {member.id === servedBy && <span class="muted small"> · {servesYou}</span>}
+        </>
+      ),
+    },
     { title: column.version, look: 'mono', cell: ({ version }) => version },
     {
       title: column.started,
@@ -117,15 +128,29 @@ function columns(): TableColumn<ClusterMember>[] {
 /** What is not as it should be, each in one sentence. */
 function Troubles({ members }: { members: readonly ClusterMember[] }) {
   const words = say(clusterTexts)
-  const inState = (state: MemberState) =>
-    members.filter((member) => memberState(member) === state).map(({ address }) => address)
-  const [silent, unlinked, versions] = [inState('silent'), inState('unlinked'), versionsOf(members)]
+  const tellOf = (
+    sentence: (names: string, count: number) => string,
+    isMeant: (member: ClusterMember) => boolean,
+  ) => {
+    const meant = members.filter(isMeant)
+    return meant.length > 0 && sentence(formatList(meant.map(nameOf)), meant.length)
+  }
+  const isIn = (state: MemberState) => (member: ClusterMember) => memberState(member) === state
+  const isSilent = isIn('silent')
+  const named = (address: string) => {
+    const there = members.find((member) => member.address === address)
+    return there === undefined ? address : nameOf(there)
+  }
+  const versions = versionsOf(members)
   const sentences = [
-    silent.length > 0 && words.missing(formatList(silent), silent.length),
-    unlinked.length > 0 && words.unlinked(formatList(unlinked), unlinked.length),
+    tellOf(words.missing, (member) => isSilent(member) && member.agents > 0),
+    tellOf(words.missingWithout, (member) => isSilent(member) && member.agents === 0),
+    tellOf(words.unlinked, isIn('unlinked')),
     ...members
       .filter(({ waits_for }) => waits_for.length > 0)
-      .map(({ address, waits_for }) => words.waits(address, formatList(waits_for), waits_for.length)),
+      .map((member) =>
+        words.waits(nameOf(member), formatList(member.waits_for.map(named)), member.waits_for.length),
+      ),
     versions.length > 1 && words.versions(formatList(versions)),
   ].filter((sentence) => sentence !== false)
   if (sentences.length === 0) return null
@@ -152,11 +177,11 @@ function Processes({ of }: { of: Cluster }) {
         of={[
           [words.owner, owner ? <Name of={owner} /> : '–'],
           [words.since, <Ago at={of.owned_since} />],
-          [words.epoch, formatNumber(of.epoch ?? 0)],
+          [words.takeovers, words.takeoversSeen(of.takeovers)],
           [words.agents, words.places(agents.websocket, agents.polling, agents.awaited)],
         ]}
       />
-      <Table label={words.list} columns={columns()} rows={members} keyOf={({ id }) => id} />
+      <Table label={words.list} columns={columns(of.served_by)} rows={members} keyOf={({ id }) => id} />
       <Departed of={of.departed} />
       <Legend />
     </>

@@ -59,7 +59,9 @@ test('one that waits for older ones to stop is named, with those', async () => {
   })
   const cluster: Cluster = {
     is_one_of_several: true,
-    epoch: 1,
+    epoch: 3,
+    served_by: '10.0.0.2:8090',
+    takeovers: 0,
     owned_since: '2026-07-01T08:00:00.000Z',
     members: [member('10.0.0.2:8090', ['10.0.0.1:8090']), member('10.0.0.1:8090', [])],
     departed: [
@@ -77,8 +79,14 @@ test('one that waits for older ones to stop is named, with those', async () => {
   }
   await page.route('**/api/system/cluster', (route) => route.fulfill({ json: cluster }))
   await page.goto('/settings/processes')
-  await page.getByText('10.0.0.2:8090 is of a newer version, which changes the database').waitFor()
+  await page
+    .getByText('box, process 7 (10.0.0.2:8090) is of a newer version, which changes the database')
+    .waitFor()
   await page.getByText('does not decide before this one has stopped').waitFor()
+  // Which process answers this page; three starts are no takeover.
+  await page.getByRole('row', { name: '10.0.0.2:8090' }).getByText('serves you').waitFor()
+  expect(await page.getByText('serves you').count()).toBe(1)
+  await page.getByText('Takeovers').locator('..').getByText('none').waitFor()
   // Who is gone, and where every agent is.
   const gone = page.getByRole('region', { name: 'Gone in the last hour' })
   await gone.getByText('third, process 12').waitFor()
@@ -103,7 +111,7 @@ test('one that waits for older ones to stop is named, with those', async () => {
   await page.setViewportSize({ width: 1440, height: 900 })
   await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'fr' })
   await page.reload()
-  await page.getByText('10.0.0.2:8090 est d’une version plus récente').waitFor()
+  await page.getByText('box, processus 7 (10.0.0.2:8090) est d’une version plus récente').waitFor()
 })
 
 test('several are listed with who decides and what each carries, and one that falls silent is missed', async () => {
@@ -139,7 +147,7 @@ test('several are listed with who decides and what each carries, and one that fa
 
   process.kill(front.process.pid, 'SIGSTOP')
   cleanups.push(() => process.kill(front.process.pid, 'SIGCONT'))
-  await page.getByText(`${frontAt} has not been heard of for some seconds`).waitFor()
+  await page.getByText(`(${frontAt}) has not been heard of for some seconds`).waitFor()
   await row(frontAt).getByText('missing').waitFor()
 })
 

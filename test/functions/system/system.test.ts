@@ -146,6 +146,8 @@ describe('GET /api/system/cluster', () => {
       is_one_of_several: false,
       epoch: null,
       owned_since: null,
+      served_by: null,
+      takeovers: 0,
       members: [],
       departed: [],
       agents: { websocket: 0, polling: 0, awaited: 0 },

@@ -134,6 +134,26 @@ describe('agents of any process', () => {
     ])
   })
 
+  it('and whoever asks is told which process took the question, be it a front or the owner', async () => {
+    const { owner, front } = await startTwo()
+    const token = await owner.token()
+    const ask = async (at: TestMember) =>
+      (await (await at.call('GET', '/api/system/cluster', { as: token })).json()) as Cluster
+    const addressOfServing = ({ members, served_by }: Cluster) =>
+      members.find(({ id }) => id === served_by)?.address
+    await eventually('the front is a member', async () => (await ask(owner)).members.length === 2)
+    expect(addressOfServing(await ask(owner))).toBe(owner.internalAddress)
+    const asked = await ask(front)
+    expect(addressOfServing(asked)).toBe(front.internalAddress)
+    // A start is no takeover, however many there were on this database.
+    expect(asked.takeovers).toBe(0)
+    await owner.stop()
+    await untilOwner(front)
+    const next = await ask(front)
+    expect(addressOfServing(next)).toBe(front.internalAddress)
+    expect(next.takeovers).toBe(1)
+  })
+
   it('notice nothing of a new owner, which knows them without asking, and offers what is next', async () => {
     const { database, owner, front } = await startTwo()
     const agents = [startAgent(front), startAgent(front)]

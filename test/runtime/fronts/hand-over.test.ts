@@ -124,11 +124,17 @@ it('goes on as a front where it cannot read what is stored, and becomes the owne
   expect([front.fatal(), front.member.owner(), agent.isConnected()]).toEqual([null, null, true])
   expect(failures()[0]!.fields).toMatchObject({ err: { message: expect.stringContaining('label_rules') } })
 
+  // Whoever asks for its readiness reads that, and nothing of what the database said.
+  const said =
+    /; could not become the owner when it tried \(\d+ times, the last time with 42P01\): its log says why\n?$/
+  expect(await (await front.call('GET', '/readyz')).text()).toMatch(said)
+
   await database.pool.execute('alter table label_rules_of_another_shape rename to label_rules')
   await untilOwner(front)
   const { state } = front.member.owner()!.ctx.fleet
   await eventually('it knows the agent', () => state.instances.size === 1)
   expect([front.fatal(), agent.isConnected()]).toEqual([null, true])
+  await eventually('it is ready', async () => (await (await front.call('GET', '/readyz')).text()) === 'ready')
 })
 
 it('answers as a front what it has passed on before it stops', { timeout: 60_000 }, async () => {

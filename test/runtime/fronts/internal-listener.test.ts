@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { deriveFleetKeys } from '../../../lib/cluster/proofs.ts'
 import { LINK_VERSIONS } from '../../../lib/links/link-versions.ts'
+import { Descriptors } from '../../../runtime/descriptor-room.ts'
 import { STRANGERS_MAX, startInternalListener } from '../../../runtime/fronts/internal-listener.ts'
 import { createLinkRoute } from '../../../runtime/fronts/link-route.ts'
 import { linkHeaders } from '../../../runtime/fronts/member-headers.ts'
@@ -39,6 +40,7 @@ beforeEach(() => {
   listener = startInternalListener({
     cluster: { internalAddress: '127.0.0.1:0', advertiseAddress: '127.0.0.1:0', tls: null },
     functions: loadFunctions(FUNCTIONS),
+    descriptors: new Descriptors(null),
     self: SELF,
     owned: () => null,
     linkedEpoch: () => 0,
