@@ -685,7 +685,6 @@ const ROWS: Readonly<Record<string, Keeping>> = {
  */
 const SHORT_LIVED: readonly string[] = [
   'lib/campaigns/plan/groups.ts ChangeGroups.#keys',
-  'lib/fleet/pushes/rollback-search.ts module NONE',
   'lib/overview/destinations.ts Found.failing',
   'lib/overview/destinations.ts Found.of',
   'lib/overview/destinations.ts Found.signals',
