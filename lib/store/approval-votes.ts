@@ -88,6 +88,8 @@ export async function listAuthorsOfTexts(db: Db, hashes: readonly string[]): Pro
          on c.change->>'fleet_config_id' = v.fleet_config_id::text and c.change->>'number' = v.number::text
          where v.hash = any($1::text[])
        union select c.config_hash, u.id::text from commit_authors c join users u on lower(u.email) = c.name
+         where c.config_hash = any($1::text[])
+       union select c.config_hash, p.user_id::text from commit_authors c join provider_names p on p.name = c.name
          where c.config_hash = any($1::text[])),
      authors as (
        select hash, id from named

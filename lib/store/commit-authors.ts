@@ -28,8 +28,9 @@ export async function noteCommitAuthors(
 ): Promise<void> {
   await tx.execute(
     `insert into commit_authors (config_hash, name, noted_at)
-     select $1, name, $3 from unnest($2::text[]) as name
+     select $1, name, $3 from unnest($2::text[]) as name_of (name)
      where exists (select from users u where lower(u.email) = name)
+       or exists (select from provider_names p where p.name = name_of.name)
        or (select count(*) from commit_authors where config_hash = $1) < ${NAMES_MAX}
      on conflict do nothing`,
     [configHash, names, now],

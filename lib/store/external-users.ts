@@ -35,6 +35,33 @@ export async function insertExternalUser(
   )
 }
 
+/** So many names are kept of one person; whoever renames himself again and again adds no more. */
+const NAMES_MAX = 100
+
+/** Remember what the provider calls a person, in the form in which e-mails are compared. */
+export async function noteProviderNames(tx: Db, userId: string, names: readonly string[]): Promise<void> {
+  await tx.execute(
+    `insert into provider_names (user_id, name)
+     select $1, name from unnest($2::text[]) with ordinality as said (name, place)
+     where place <= ${NAMES_MAX} - (select count(*) from provider_names where user_id = $1)
+     on conflict do nothing`,
+    [userId, names],
+  )
+}
+
+/** Whether somebody else of a provider has this name, in whatever case. */
+export async function isNameOfAnother(
+  db: Db,
+  name: string,
+  { issuer, subject }: { issuer: string; subject: string },
+): Promise<boolean> {
+  const rows = await db.query(
+    `select from users where kind = 'external' and lower(email) = lower($1) and (issuer, subject) <> ($2, $3) limit 1`,
+    [name, issuer, subject],
+  )
+  return rows.length > 0
+}
+
 /** Note a sign-in, and the name of its user from now on. */
 export async function noteExternalLogin(tx: Db, userId: string, email: string, now: Date): Promise<void> {
   await tx.execute(`update users set last_login_at = $3, email = $2 where id = $1`, [userId, email, now])

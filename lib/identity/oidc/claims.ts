@@ -1,4 +1,6 @@
-import { isEmail } from '../../model/emails.ts'
+import { isEmail, toEmailKey } from '../../model/emails.ts'
+import { isOwnName } from '../../model/own-names.ts'
+import { isStorableLine } from '../../model/storable.ts'
 
 /** The claims of an ID token or of UserInfo. */
 export type Claims = Readonly<Record<string, unknown>>
@@ -7,10 +9,15 @@ export type Claims = Readonly<Record<string, unknown>>
 export interface ExternalIdentity {
   subject: string
   /**
-   * For people to read: the e-mail where the provider says one. It decides only whether a link to the local user with
-   * this e-mail is asked for.
+   * For people to read: the e-mail where the provider says one and does not call it unverified. It decides only whether
+   * a link to the local user with this e-mail is asked for.
    */
   displayName: string
+  /**
+   * The e-mail and the user name, in the form in which e-mails are compared, whoever vouches for them: a commit that
+   * names one of them makes this person an author, which only takes a right away.
+   */
+  names: readonly string[]
   /** The names of the provider's groups; null where it tells none. */
   groups: readonly string[] | null
   /** The id of the provider's own session (`sid`); null where it names none. */
@@ -21,6 +28,10 @@ export interface ExternalIdentity {
 const GROUPS_MAX = 2_000
 const NAME_MAX = 254
 const SPOKEN_NAME = /^[\p{L}\p{N}][\p{L}\p{N}\p{M} .'_@+-]*$/u
+/** Signs that nobody sees, such as those that turn the direction of what follows. */
+const UNSEEN = /[\p{Cf}\p{Cs}]/u
+/** OpenID Connect allows no longer subject. */
+const ID_MAX = 255
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
@@ -61,36 +72,63 @@ function readGroups(claims: Claims, path: string): string[] | null {
   return value.filter((group): group is string => typeof group === 'string').slice(0, GROUPS_MAX)
 }
 
+/** An id of the provider, a subject or a session; null where it is none that can be kept as it is. */
+export function readId(value: unknown): string | null {
+  const id = textOf(value)
+  return id !== null && id.length <= ID_MAX && isStorableLine(id) ? id : null
+}
+
 /**
  * The name to show: the e-mail, else the user name, else the full name, else the subject. A text that is too long or
- * could be taken for something else on a page is passed over.
+ * could be taken for something else on a page, or for muster itself, is passed over. Where the provider says that it
+ * has not checked the e-mail, so is whatever looks like one: people may have written there what they like.
  */
-function nameOf(claims: Claims, email: string | null, subject: string): string {
+function nameOf(claims: Claims, subject: string): string {
+  const email = textOf(claims['email'])
+  if (email !== null && !isUnverified(claims) && isEmail(email) && !UNSEEN.test(email)) return email
+  const isFit = (name: string) =>
+    name.length <= NAME_MAX &&
+    SPOKEN_NAME.test(name) &&
+    !isOwnName(name) &&
+    !(isUnverified(claims) && name.includes('@'))
   const names = [claims['preferred_username'], claims['name'], subject].map(textOf)
-  const fitting = names.find((name) => name !== null && name.length <= NAME_MAX && SPOKEN_NAME.test(name))
-  return email ?? fitting ?? 'someone'
+  return names.find((name) => name !== null && isFit(name)) ?? 'someone'
+}
+
+/** Some providers write booleans as texts. */
+const isUnverified = ({ email_verified: said }: Claims): boolean => said === false || said === 'false'
+
+function listNames(claims: Claims): string[] {
+  const texts = [claims['email'], claims['preferred_username']].map(textOf)
+  const fit = texts.filter((text) => text !== null && text.length <= NAME_MAX && isStorableLine(text))
+  return [...new Set(fit.map((text) => toEmailKey(text!)))].filter((name) => name !== '')
 }
 
 /**
  * Read a person from the claims of the ID token and of UserInfo; where both have a claim, that of the ID token counts.
+ * `provider-refused`: the subject is none by which a person could be known again.
  */
 export function readIdentity(
   idToken: Claims & { sub: string },
   userInfo: Claims,
   groupsClaim: string,
-): { ok: true; identity: ExternalIdentity } | { ok: false; code: 'groups-overage' } {
-  if (isOverage(idToken, groupsClaim) || isOverage(userInfo, groupsClaim))
-    return { ok: false, code: 'groups-overage' }
-  const claims = { ...userInfo, ...idToken }
-  const given = textOf(claims['email'])
-  const email = given !== null && isEmail(given) ? given : null
-  const groups = readGroups(idToken, groupsClaim) ?? readGroups(userInfo, groupsClaim)
-  const providerSession = textOf(idToken['sid'])
-  const { sub: subject } = idToken
-  return {
-    ok: true,
-    identity: { subject, displayName: nameOf(claims, email, subject), groups, providerSession },
+):
+  | { ok: true; identity: ExternalIdentity }
+  | { ok: false; code: 'groups-overage' | 'provider-refused'; cause: Error | null } {
+  const subject = readId(idToken.sub)
+  if (subject === null) {
+    const cause = new Error(
+      'Cannot accept the ID token: its "sub" is too long, or holds signs that no text has',
+    )
+    return { ok: false, code: 'provider-refused', cause }
   }
+  if (isOverage(idToken, groupsClaim) || isOverage(userInfo, groupsClaim))
+    return { ok: false, code: 'groups-overage', cause: null }
+  const claims = { ...userInfo, ...idToken }
+  const groups = readGroups(idToken, groupsClaim) ?? readGroups(userInfo, groupsClaim)
+  const providerSession = readId(idToken['sid'])
+  const displayName = nameOf(claims, subject)
+  return { ok: true, identity: { subject, displayName, names: listNames(claims), groups, providerSession } }
 }
 
 /** Our groups for those of the provider, sorted; one that the map does not have gives nothing. */

@@ -1,4 +1,5 @@
 import { type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { readId } from './claims.ts'
 
 /** Whose sessions are to end: one session of the provider's, or all of a subject. */
 export interface LogoutToken {
@@ -48,8 +49,8 @@ export async function checkLogoutToken(
     })
     const { events, sub, sid } = payload
     if ('nonce' in payload || !isObject(events) || !isObject(events[EVENT])) return null
-    const subject = typeof sub === 'string' && sub !== '' ? sub : null
-    const providerSession = typeof sid === 'string' && sid !== '' ? sid : null
+    const subject = readId(sub)
+    const providerSession = readId(sid)
     if (subject === null && providerSession === null) return null
     return { issuer: expected.issuer, subject, providerSession }
   } catch {

@@ -170,7 +170,7 @@ export function openProvider(settings: OidcSettings, clock: Clock, fetch: Issuer
         const callback = new URL(`${redirectUri}?${query}`)
         const { idToken, userInfo } = await fetchClaims(config, callback, flow, clock)
         const read = readIdentity(idToken, userInfo, settings.groupsClaim)
-        if (!read.ok) return { ...read, cause: null }
+        if (!read.ok) return read
         return { ok: true, identity: read.identity, issuer: idToken.iss }
       } catch (cause) {
         return { ok: false, code: codeOf(cause), cause }

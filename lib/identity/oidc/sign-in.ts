@@ -12,7 +12,9 @@ import {
   forgetLogin,
   hasEndedAtProvider,
   insertExternalUser,
+  isNameOfAnother,
   noteExternalLogin,
+  noteProviderNames,
   upsertLinkRequest,
 } from '../../store/external-users.ts'
 import { findGroups, listUserGroups } from '../../store/groups.ts'
@@ -67,6 +69,9 @@ interface Person {
 // agents reported.
 const AT_ONCE = { sink: 'before-commit', waitsForReports: false } as const
 
+/** Characters of a subject behind a name. */
+const SUBJECT_SHOWN = 64
+
 /** How often a sign-in is begun again because something changed under it. */
 const ATTEMPTS = 2
 
@@ -109,10 +114,20 @@ async function readPerson(
   const now = clock.now()
   const known = await findExternalUser(db, issuer, identity.subject)
   const named = known?.isLocal ? undefined : await findCredentials(db, toEmailKey(identity.displayName))
-  const email = known && (known.isLocal || named) ? known.email : identity.displayName
+  const email = known && (known.isLocal || named) ? known.email : await tellApart(db, issuer, identity)
   const userId = known?.id ?? uuidv7(now, random)
   const namesake = named === undefined ? null : { id: named.id, isBound: named.isBound }
   return { issuer, identity, userId, isNew: known === undefined, email, namesake, now }
+}
+
+/** The name of a person, with the subject behind it where somebody else of the provider is called so. */
+async function tellApart(
+  db: Db,
+  issuer: string,
+  { subject, displayName }: ExternalIdentity,
+): Promise<string> {
+  if (!(await isNameOfAnother(db, displayName, { issuer, subject }))) return displayName
+  return `${displayName} (${subject.replaceAll(/[^\p{L}\p{N}._@+|:-]/gu, '_').slice(0, SUBJECT_SHOWN)})`
 }
 
 /** Whether what was read of a person is still so. */
@@ -160,6 +175,7 @@ async function openSession(
       const isKept = found !== null && (await followGroups(tx, parts, { ...change, groups: found }))
       if (found === null && person.isNew) await noteAccountChange(tx, userId, issuer, now)
       await noteExternalLogin(tx, userId, email, now)
+      await noteProviderNames(tx, userId, identity.names)
       return { ok: true, ...(await insertSignedSession(tx, parts, person, isKept)) }
     },
     AT_ONCE,

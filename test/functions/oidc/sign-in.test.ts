@@ -305,6 +305,16 @@ describe('whoever has the e-mail of a local user', () => {
       expect(await (await signIn()).refusal()).toEqual({ reason: 'link_requested' })
     }))
 
+  it('asks for nothing with an e-mail that the provider itself calls unverified, and is not called by it', () =>
+    withMuster(MAPPED, async () => {
+      const admin = await muster.token()
+      const body = { email: 'boss@example.com', password: 'correct horse battery', groups: ['administrator'] }
+      await muster.call('POST', '/api/users', { as: admin, body })
+      await provider.tell({ claims: { ...ADA, email: 'boss@example.com', email_verified: false } })
+      expect(await me((await signIn()).token)).toMatchObject({ email: 'Ada' })
+      expect((await muster.call('GET', '/api/link-requests', { as: admin })).json).toEqual([])
+    }))
+
   it('is never linked to an administrator whom the settings name', () =>
     withMuster(
       MAPPED,
@@ -341,7 +351,11 @@ describe('what does not hold is refused', () => {
         await provider.tell({ forged })
         expect([forged, await (await signIn()).refusal()]).toEqual([forged, refused])
       }
-      await provider.tell({ forged: null, isUnpublished: true })
+      for (const sub of ['a\0b', 'x'.repeat(256)]) {
+        await provider.tell({ claims: { sub } })
+        expect(await (await signIn()).refusal()).toEqual(refused)
+      }
+      await provider.tell({ claims: ADA, forged: null, isUnpublished: true })
       expect(await (await signIn()).refusal()).toEqual(refused)
       expect(await database.pool.query('select 1 from users')).toEqual([])
     }))

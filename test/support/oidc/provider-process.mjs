@@ -64,7 +64,7 @@ const provider = new Provider(issuer, {
   claims: {
     openid: ['sub'],
     profile: ['name', 'preferred_username'],
-    email: ['email'],
+    email: ['email', 'email_verified'],
     groups: ['groups', 'roles', '_claim_names', 'hasgroups'],
   },
   findAccount: (_, accountId) => ({ accountId, claims: () => ({ ...told.claims, sub: accountId }) }),

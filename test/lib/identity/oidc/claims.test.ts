@@ -62,6 +62,61 @@ describe('a person', () => {
     expect(read({ sub: '{"x"}' })).toMatchObject({ displayName: 'someone' })
   })
 
+  it.each([false, 'false'])(
+    'is not called by an e-mail, or what looks like one, that the provider calls unverified (%j)',
+    (email_verified) => {
+      const boss = { email: 'boss@example.com', email_verified }
+      expect(read({ ...boss, preferred_username: 'mallory' })).toMatchObject({ displayName: 'mallory' })
+      expect(read({ ...boss, preferred_username: 'boss@example.com', name: 'Mallory M.' })).toMatchObject({
+        displayName: 'Mallory M.',
+      })
+      expect(read(boss, { email_verified: true })).toMatchObject({ displayName: 's1' })
+      expect(read({ email: 'boss@example.com' }, { email_verified })).toMatchObject({ displayName: 's1' })
+      expect(read({ ...boss, sub: 'x@y' })).toMatchObject({ displayName: 'someone' })
+    },
+  )
+
+  it('is called by an e-mail of which the provider does not say whether it is verified', () => {
+    for (const more of [{}, { email_verified: true }, { email_verified: 'true' }])
+      expect(read({ email: 'ada@example.com', ...more })).toMatchObject({ displayName: 'ada@example.com' })
+  })
+
+  it('may be named by a commit as the provider calls that person, verified or not', () => {
+    const said = {
+      email: 'Ada@Example.com',
+      email_verified: false,
+      preferred_username: 'ADA',
+      name: 'Ada L.',
+    }
+    expect(read(said)).toMatchObject({ names: ['ada@example.com', 'ada'] })
+    expect(read({ email: 'a\0@b', preferred_username: 7 })).toMatchObject({ names: [] })
+  })
+
+  it.each(['auto-rollback', 'Auto-Rollback', 'system', 'auto-apply', 'muster'])(
+    'is never called %s, as muster calls itself',
+    (name) => {
+      expect(read({ preferred_username: name, name: 'Ada L.' })).toMatchObject({ displayName: 'Ada L.' })
+      expect(read({ sub: name })).toMatchObject({ displayName: 'someone' })
+    },
+  )
+
+  it('is not called by an e-mail with signs that nobody sees', () => {
+    for (const sign of ['\u202e', '\u200b', '\ud800'])
+      expect(read({ email: `a${sign}@example.com` })).toMatchObject({ displayName: 's1' })
+  })
+
+  it.each(['a\0b', 'a\ud800b', 'a\nb', 'x'.repeat(256), ''])(
+    'is refused whose subject could not be kept as it is: %j',
+    (sub) => {
+      expect(read({ sub })).toBe('provider-refused')
+      expect(read({ sid: sub })).toMatchObject({ subject: 's1', providerSession: null })
+    },
+  )
+
+  it('may have a subject of 255 characters', () => {
+    expect(read({ sub: 'x'.repeat(255) })).toMatchObject({ subject: 'x'.repeat(255) })
+  })
+
   it('has the provider’s own session from the ID token alone', () => {
     expect(read({ sid: 'p1' })).toMatchObject({ providerSession: 'p1' })
     expect(read({}, { sid: 'p2' })).toMatchObject({ providerSession: null })

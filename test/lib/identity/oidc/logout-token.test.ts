@@ -43,6 +43,13 @@ describe('a logout token', () => {
     expect(await check({ ...SAID, ...claims })).toBeNull()
   })
 
+  it('names nothing that cannot be kept as it is', async () => {
+    const { sub: _, ...nobody } = SAID
+    expect(await check({ ...nobody, sub: 'a\0b' })).toBeNull()
+    expect(await check({ ...nobody, sid: 'x'.repeat(256) })).toBeNull()
+    expect(await check({ ...SAID, sid: 'a\0b' })).toMatchObject({ subject: 'ada', providerSession: null })
+  })
+
   it('is valid to the edge of its age and of the tolerance', async () => {
     expect(await check({ ...SAID, iat: SAID.iat - 330 })).not.toBeNull()
     expect(await check({ ...SAID, iat: SAID.iat + 30 })).not.toBeNull()

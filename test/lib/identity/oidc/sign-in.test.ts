@@ -4,7 +4,9 @@ import type { ExternalIdentity } from '../../../../lib/identity/oidc/claims.ts'
 import type { OidcSettings } from '../../../../lib/identity/oidc/settings.ts'
 import { signInExternally } from '../../../../lib/identity/oidc/sign-in.ts'
 import { openTokens } from '../../../../lib/identity/sessions/tokens.ts'
+import { listAuthors } from '../../../../lib/store/approval-votes.ts'
 import { listAuditRecords } from '../../../../lib/store/audit.ts'
+import { noteCommitAuthors } from '../../../../lib/store/commit-authors.ts'
 import { insertExternalUser, linkUser, listLinkRequests } from '../../../../lib/store/external-users.ts'
 import { insertGroup } from '../../../../lib/store/groups.ts'
 import { insertUser } from '../../../../lib/store/users.ts'
@@ -13,7 +15,7 @@ import { settingsFor } from '../../../support/oidc/provider.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 
 const ISSUER = 'https://issuer.example'
-const ADA = { subject: 'ada', displayName: 'Ada', groups: null, providerSession: null }
+const ADA = { subject: 'ada', displayName: 'Ada', names: [], groups: null, providerSession: null }
 
 const database = await useTestDatabase()
 const ctx = createTestContext(database)
@@ -114,6 +116,60 @@ describe('whose name a local user has', () => {
     expect(await signIn()).toEqual({ ok: false, code: 'link-requested' })
     expect(await signInAs({ ...ADA, displayName: 'Ada L.' }, null)).toMatchObject({ ok: true })
     expect(await waiting()).toEqual([])
+  })
+})
+
+describe('whose names commits may use', () => {
+  const HASH = 'c'.repeat(64)
+  const idOf = async (subject: string) =>
+    (await database.pool.query<{ id: string }>('select id from users where subject = $1', [subject]))[0]!.id
+  const noted = (names: string[]) => noteCommitAuthors(database.pool, HASH, names, new Date(0))
+  beforeEach(() => () => database.pool.execute('delete from users; delete from commit_authors'))
+
+  it('is an author by each of them that the provider has ever said, also when she is called otherwise by now', async () => {
+    await signInAs({ ...ADA, names: ['ada@example.com', 'ada'] }, null)
+    await signInAs({ ...ADA, displayName: 'Lovelace', names: ['lovelace'] }, null)
+    await noted(['ada@example.com'])
+    expect(await listAuthors(database.pool, HASH)).toEqual([await idOf('ada')])
+  })
+
+  it('is kept as an author, however many others a text names', async () => {
+    await signInAs({ ...ADA, names: ['ada@example.com'] }, null)
+    await noted(Array.from({ length: 1_000 }, (_, n) => `nobody-${n}`))
+    await noted(['ada@example.com', 'one-more'])
+    expect(await listAuthors(database.pool, HASH)).toEqual([await idOf('ada')])
+  })
+
+  it('has so many names at most, the first', async () => {
+    for (let n = 0; n < 4; n++) {
+      const names = Array.from({ length: 40 }, (_, m) => `ada-${n * 40 + m}`)
+      expect(await signInAs({ ...ADA, names }, null)).toMatchObject({ ok: true })
+    }
+    await noted(['ada-0'])
+    expect(await listAuthors(database.pool, HASH)).toEqual([await idOf('ada')])
+    const count = 'select count(*)::int as count from provider_names'
+    expect(await database.pool.query(count)).toEqual([{ count: 100 }])
+  })
+})
+
+describe('whom the provider calls as it calls somebody else', () => {
+  const nameOf = async (subject: string) =>
+    (
+      await database.pool.query<{ email: string }>('select email from users where subject = $1', [subject])
+    )[0]!.email
+  beforeEach(() => () => database.pool.execute('delete from users'))
+
+  it('has the subject behind the name, so that nobody takes one for the other', async () => {
+    const mallory = { ...ADA, displayName: 'ADA', subject: 'mallory 2\u202e' }
+    for (let n = 0; n < 2; n++) {
+      await signIn()
+      await signInAs(mallory, null)
+    }
+    expect([await nameOf(ADA.subject), await nameOf(mallory.subject)]).toEqual(['Ada', 'ADA (mallory_2_)'])
+    // Once the other is gone the name is enough.
+    await removeAda()
+    await signInAs(mallory, null)
+    expect(await nameOf(mallory.subject)).toBe('ADA')
   })
 })
 
