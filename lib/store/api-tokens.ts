@@ -161,7 +161,7 @@ export async function deleteLoginTokens(
 
 /**
  * End the tokens of command lines that people signed in through a provider, by one subject or one session there where
- * given; returns their ids.
+ * given, and by both also those of which nobody knows the session there; returns their ids.
  */
 export async function deleteProviderLoginTokens(
   tx: Db,
@@ -169,7 +169,8 @@ export async function deleteProviderLoginTokens(
 ): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(
     `delete from api_tokens t using users u
-     where u.id = t.user_id and t.is_login and u.issuer = $1 and ($2::text is null or t.provider_session = $2)
+     where u.id = t.user_id and t.is_login and u.issuer = $1
+       and ($2::text is null or t.provider_session = $2 or ($3::text is not null and t.provider_session is null))
        and ($3::text is null or u.subject = $3)
      returning t.id`,
     [of.issuer, of.providerSession, of.subject],

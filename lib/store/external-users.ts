@@ -85,13 +85,15 @@ export async function linkUser(
 
 /**
  * End the sessions opened through a provider, by one subject or one session there where given; by a subject alone also
- * those that its user opened with a password. Returns their ids.
+ * those that its user opened with a password, and by both also those of which nobody knows the session there. Returns
+ * their ids.
  */
 export async function deleteProviderSessions(tx: Db, of: EndedAtProvider): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(
     `delete from sessions s using users u
      where u.id = s.user_id and (s.issuer = $1 or ($2::text is null and u.issuer = $1))
-       and ($2::text is null or s.provider_session = $2) and ($3::text is null or u.subject = $3)
+       and ($2::text is null or s.provider_session = $2 or ($3::text is not null and s.provider_session is null))
+       and ($3::text is null or u.subject = $3)
      returning s.id`,
     [of.issuer, of.providerSession, of.subject],
   )
@@ -105,12 +107,18 @@ export interface EndedAtProvider {
   providerSession: string | null
 }
 
-/** Remember that something ended at a provider. */
-export async function noteEndedAtProvider(tx: Db, ended: EndedAtProvider, now: Date): Promise<void> {
-  await tx.execute(
-    `insert into ended_provider_sessions (issuer, subject, provider_session, ended_at) values ($1, $2, $3, $4)`,
-    [ended.issuer, ended.subject, ended.providerSession, now],
+/** Remember that something ended at a provider; false where the same token has said so before. */
+export async function noteEndedAtProvider(
+  tx: Db,
+  ended: EndedAtProvider & { tokenHash: string },
+  now: Date,
+): Promise<boolean> {
+  const noted = await tx.execute(
+    `insert into ended_provider_sessions (issuer, subject, provider_session, token_hash, ended_at)
+     values ($1, $2, $3, $4, $5) on conflict (token_hash) do nothing`,
+    [ended.issuer, ended.subject, ended.providerSession, ended.tokenHash, now],
   )
+  return noted > 0
 }
 
 /**
@@ -124,7 +132,8 @@ export async function hasEndedAtProvider(
   const rows = await tx.query(
     `select from ended_provider_sessions
      where issuer = $1 and (subject is null or subject = $2)
-       and case when provider_session is null then ended_at > $4 else provider_session = $3 end limit 1`,
+       and case when provider_session is null or (subject is not null and $3::text is null) then ended_at > $4
+         else provider_session = $3 end limit 1`,
     [signIn.issuer, signIn.subject, signIn.providerSession, signIn.begunAt],
   )
   return rows.length > 0

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { readId } from './claims.ts'
 
@@ -6,6 +7,8 @@ export interface LogoutToken {
   issuer: string
   subject: string | null
   providerSession: string | null
+  /** The SHA-256 of what the provider signed, by which the same token is known again. */
+  tokenHash: string
 }
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
@@ -52,9 +55,15 @@ export async function checkLogoutToken(
     const subject = readId(sub)
     const providerSession = readId(sid)
     if (subject === null && providerSession === null) return null
-    return { issuer: expected.issuer, subject, providerSession }
+    return { issuer: expected.issuer, subject, providerSession, tokenHash: hashSigned(token) }
   } catch {
     // Whatever the reason, an invalid token logs nobody out.
     return null
   }
 }
+
+/** Without the signature: some can be written in several ways that are all valid. */
+const hashSigned = (token: string): string =>
+  createHash('sha256')
+    .update(token.slice(0, token.lastIndexOf('.')))
+    .digest('hex')

@@ -146,10 +146,13 @@ export function openOidc(parts: Parts): Oidc {
       const ended = await parts.db.transaction('session.close-external', async (tx) => {
         // A sign-in that is under way has committed its session by now, or finds what is noted here.
         await lockIdentity(tx)
-        await noteEndedAtProvider(tx, token, parts.clock.now())
+        // Whoever has seen a token could otherwise end with it what the person opened since.
+        if (!(await noteEndedAtProvider(tx, token, parts.clock.now()))) return null
         return [...(await deleteProviderSessions(tx, token)), ...(await deleteProviderLoginTokens(tx, token))]
       })
+      if (ended === null) return 'ended'
       parts.ends.announce(ended)
+      log.info({ count: ended.length }, 'the identity provider ended sessions')
       return 'ended'
     },
   }

@@ -601,6 +601,46 @@ describe('a logout at the provider', () => {
       expect((await signIn()).token).toBeDefined()
     }))
 
+  it('of a session and a subject ends what that person opened without saying of which session it is', () =>
+    withMuster({}, async () => {
+      const base = { iss: provider.issuer, aud: CLIENT_ID, iat: nowS(), sub: 'ada-1', events: EVENTS }
+      const named = await signIn()
+      await provider.tell({ forged: { sid: null } })
+      const [one, two] = [await signIn(), await signIn()]
+      await provider.tell({ claims: { ...ADA, sub: 'eve-1', email: 'eve@example.com' } })
+      const eve = await signIn()
+      await provider.tell({ claims: ADA })
+      const jar = openJar()
+      const { url } = await jar.follow(`${publicUrl}/api/auth/oidc/login`, isCallback)
+      expect((await post(await provider.sign({ ...base, jti: 'a', sid: 'unknown' }))).status).toBe(200)
+      const statuses = [named, one, two, eve].map(
+        async ({ token }) => (await muster.call('GET', '/api/me', { as: token! })).status,
+      )
+      expect(await Promise.all(statuses)).toEqual([200, 401, 401, 200])
+      // Nor does a sign-in that was under way open one.
+      expect((await jar.get(url.href)).headers.get('location')).toBe('/login?sso=refused')
+    }))
+
+  it('ends nothing that was opened after it, however often the same token is sent', () =>
+    withMuster({}, async () => {
+      const first = await signIn()
+      const base = { iss: provider.issuer, aud: CLIENT_ID, iat: nowS(), jti: 'x', events: EVENTS }
+      const token = await provider.sign({ ...base, sub: 'ada-1' })
+      const statusOf = async (session: string | undefined) =>
+        (await muster.call('GET', '/api/me', { as: session! })).status
+      expect((await post(token)).status).toBe(200)
+      expect(await statusOf(first.token)).toBe(401)
+      const second = await signIn()
+      const jar = openJar()
+      const { url } = await jar.follow(`${publicUrl}/api/auth/oidc/login`, isCallback)
+      expect((await post(token)).status).toBe(200)
+      expect(await statusOf(second.token)).toBe(200)
+      expect((await jar.get(url.href)).headers.get('location')).toBe('/')
+      // Another token is another logout.
+      expect((await post(await provider.sign({ ...base, jti: 'y', sub: 'ada-1' }))).status).toBe(200)
+      expect(await statusOf(second.token)).toBe(401)
+    }))
+
   it('by a subject ends what a linked user opened with a password, too', () =>
     withMuster(MAPPED, async () => {
       const admin = await muster.token()

@@ -22,9 +22,17 @@ describe('a logout token', () => {
   it('names a subject, a session of the provider, or both', async () => {
     const { sub: _, ...nobody } = SAID
     const ended = { issuer: EXPECTED.issuer }
-    expect(await check(SAID)).toEqual({ ...ended, subject: 'ada', providerSession: null })
-    expect(await check({ ...nobody, sid: 's1' })).toEqual({ ...ended, subject: null, providerSession: 's1' })
-    expect(await check({ ...SAID, sid: 's1' })).toEqual({ ...ended, subject: 'ada', providerSession: 's1' })
+    expect(await check(SAID)).toMatchObject({ ...ended, subject: 'ada', providerSession: null })
+    expect(await check({ ...nobody, sid: 's1' })).toMatchObject({
+      ...ended,
+      subject: null,
+      providerSession: 's1',
+    })
+    expect(await check({ ...SAID, sid: 's1' })).toMatchObject({
+      ...ended,
+      subject: 'ada',
+      providerSession: 's1',
+    })
     expect(await check(nobody)).toBeNull()
     expect(await check({ ...nobody, sub: '', sid: '' })).toBeNull()
   })
@@ -41,6 +49,19 @@ describe('a logout token', () => {
     ['that is over', { exp: SAID.iat - 31 }],
   ])('%s is not valid', async (_, claims) => {
     expect(await check({ ...SAID, ...claims })).toBeNull()
+  })
+
+  it('is known again by what was signed, which an ECDSA signature of another form does not change', async () => {
+    const { privateKey, publicKey } = await generateKeyPair('ES256')
+    const signed = () => new SignJWT({ ...SAID }).setProtectedHeader({ alg: 'ES256' }).sign(privateKey)
+    const hashOf = async (token: string) =>
+      (await checkLogoutToken(token, async () => publicKey, EXPECTED))?.tokenHash
+    // Each signature is made with a number of its own.
+    const [one, two] = [await signed(), await signed()]
+    expect(one).not.toBe(two)
+    expect(await hashOf(one)).toMatch(/^[0-9a-f]{64}$/)
+    expect(await hashOf(two)).toBe(await hashOf(one))
+    expect((await check({ ...SAID, jti: 'x' }))?.tokenHash).not.toBe((await check(SAID))?.tokenHash)
   })
 
   it('names nothing that cannot be kept as it is', async () => {
