@@ -6,6 +6,7 @@ import { type OutboundProxy, type ProxySettings, proxyFor } from '../lib/outboun
 import { openTunnel } from '../lib/outbound/tunnel.ts'
 import { isLoopback } from './listen-address.ts'
 
+/** Of the answer as it is read, unpacked where the provider packed it. */
 const ANSWER_BYTES_MAX = 4_194_304
 
 /**
@@ -21,15 +22,32 @@ export function createIssuerFetch(proxies: ProxySettings, trustedCertificates?: 
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
       throw new Error(`Cannot call the identity provider at "${url.origin}": it must be https`)
     const proxy = isLocal ? null : proxyFor(proxies, url)
-    if (proxy === null) return fetch(url, init)
     try {
-      return await fetchThrough(proxy, new Request(url, init), trustedCertificates)
+      return proxy === null
+        ? await fetchDirectly(url, init)
+        : await fetchThrough(proxy, new Request(url, init), trustedCertificates)
     } catch (error) {
       if (init.signal?.aborted) throw init.signal.reason
+      if (error instanceof TypeError && error.message === 'fetch failed') throw error
       // The error that `fetch` throws when no answer comes.
       throw new TypeError('fetch failed', { cause: error })
     }
   }
+}
+
+/** Ask without a proxy. The answer is read here, so that no more of it is unpacked than anybody needs. */
+async function fetchDirectly(url: URL, init: RequestInit): Promise<Response> {
+  const answer = await fetch(url, init)
+  if (answer.body === null) return answer
+  const chunks: Uint8Array[] = []
+  let size = 0
+  // Leaving the loop ends the connection.
+  for await (const chunk of answer.body) {
+    size += chunk.byteLength
+    if (size > ANSWER_BYTES_MAX) throw new Error('the answer is too long')
+    chunks.push(chunk)
+  }
+  return new Response(Buffer.concat(chunks), { status: answer.status, headers: answer.headers })
 }
 
 async function fetchThrough(proxy: OutboundProxy, asked: Request, ca?: string): Promise<Response> {
