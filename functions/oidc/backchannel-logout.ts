@@ -18,7 +18,7 @@ export default defineHttp({
     const { oidc } = ctx.identity
     if (oidc === null) return problem('not-found')
     const outcome = await oidc.logOut(new URLSearchParams(body).get('logout_token') ?? '')
-    if (outcome === 'provider-away') return problem('provider-away', {}, NO_STORE)
+    if (outcome === 'provider-away') return problem('provider-away', {}, { ...NO_STORE, 'Retry-After': '5' })
     if (outcome === 'refused') return problem('logout-token-invalid', {}, NO_STORE)
     return { status: 200, headers: NO_STORE, body: null } satisfies Reply
   },

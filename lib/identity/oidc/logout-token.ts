@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { readId } from './claims.ts'
+import { KeysUnavailable } from './published-keys.ts'
 
 /** Whose sessions are to end: one session of the provider's, or all of a subject. */
 export interface LogoutToken {
@@ -33,7 +34,10 @@ const TOKEN_MAX = 16_384
 const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** Check a logout token (OpenID Connect Back-Channel Logout 1.0, section 2.6); null where it is not valid. */
+/**
+ * Check a logout token (OpenID Connect Back-Channel Logout 1.0, section 2.6); null where it is not valid. Throws
+ * `KeysUnavailable` where that cannot be said.
+ */
 export async function checkLogoutToken(
   token: string,
   keys: JWTVerifyGetKey,
@@ -56,7 +60,8 @@ export async function checkLogoutToken(
     const providerSession = readId(sid)
     if (subject === null && providerSession === null) return null
     return { issuer: expected.issuer, subject, providerSession, tokenHash: hashSigned(token) }
-  } catch {
+  } catch (error) {
+    if (error instanceof KeysUnavailable) throw error
     // Whatever the reason, an invalid token logs nobody out.
     return null
   }

@@ -1,8 +1,10 @@
-import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { JWTVerifyGetKey } from 'jose'
 import * as client from 'openid-client'
 import type { Clock } from '../../clock.ts'
 import { type Claims, type ExternalIdentity, readIdentity } from './claims.ts'
 import { checkLogoutToken, type LogoutToken } from './logout-token.ts'
+import { KeysUnavailable, openPublishedKeys } from './published-keys.ts'
 import type { OidcSettings } from './settings.ts'
 
 /** What the browser keeps of a sign-in while it is at the provider. */
@@ -49,11 +51,20 @@ export const CLOCK_TOLERANCE_S = 60
  */
 const DISCOVERED_MS = 3_600_000
 
+interface Parts {
+  settings: OidcSettings
+  clock: Clock
+  fetch: IssuerFetch
+  wait(ms: number): Promise<void>
+}
+
 interface Discovered {
   metadata: client.ServerMetadata
   keys: JWTVerifyGetKey
   atMs: number
 }
+
+const waitHere: Parts['wait'] = (ms) => sleep(ms, undefined, { ref: false })
 
 const AUTHENTICATIONS = {
   basic: client.ClientSecretBasic,
@@ -68,7 +79,7 @@ const authenticationOf = ({ clientAuth, clientSecret }: OidcSettings) =>
   AUTHENTICATIONS[clientAuth](clientSecret)
 
 /** Fetch the metadata of a provider, with a lookup of its keys. */
-async function askProvider(settings: OidcSettings, clock: Clock, fetch: IssuerFetch): Promise<Discovered> {
+async function askProvider({ settings, clock, fetch, wait }: Parts): Promise<Discovered> {
   const config = await client.discovery(
     new URL(settings.issuer),
     settings.clientId,
@@ -81,10 +92,8 @@ async function askProvider(settings: OidcSettings, clock: Clock, fetch: IssuerFe
     },
   )
   const metadata = config.serverMetadata()
-  const keys = createRemoteJWKSet(new URL(metadata.jwks_uri ?? ''), {
-    timeoutDuration: TIMEOUT_S * 1_000,
-    [customFetch]: fetch,
-  })
+  const timeoutMs = TIMEOUT_S * 1_000
+  const keys = openPublishedKeys(new URL(metadata.jwks_uri ?? ''), { clock, timeoutMs, fetch, wait })
   return { metadata, keys, atMs: clock.monotonicMs() }
 }
 
@@ -92,12 +101,13 @@ async function askProvider(settings: OidcSettings, clock: Clock, fetch: IssuerFe
  * The metadata of the provider, fetched where it is missing or too old; callers that come meanwhile wait for the same
  * request.
  */
-function openDiscovery(settings: OidcSettings, clock: Clock, fetch: IssuerFetch): () => Promise<Discovered> {
+function openDiscovery(parts: Parts): () => Promise<Discovered> {
+  const { clock } = parts
   let discovered: Discovered | null = null
   let asking: Promise<Discovered> | null = null
   return async () => {
     if (discovered !== null && clock.monotonicMs() - discovered.atMs < DISCOVERED_MS) return discovered
-    asking ??= askProvider(settings, clock, fetch).finally(() => {
+    asking ??= askProvider(parts).finally(() => {
       asking = null
     })
     discovered = await asking
@@ -144,9 +154,14 @@ async function fetchClaims(config: client.Configuration, callback: URL, flow: Fl
 }
 
 /** A provider that was not asked anything yet. */
-export function openProvider(settings: OidcSettings, clock: Clock, fetch: IssuerFetch): Provider {
+export function openProvider(
+  settings: OidcSettings,
+  clock: Clock,
+  fetch: IssuerFetch,
+  wait: Parts['wait'] = waitHere,
+): Provider {
   const redirectUri = settings.callbackUrl
-  const discover = openDiscovery(settings, clock, fetch)
+  const discover = openDiscovery({ settings, clock, fetch, wait })
   return {
     async begin(flow) {
       try {
@@ -183,12 +198,19 @@ export function openProvider(settings: OidcSettings, clock: Clock, fetch: Issuer
       } catch {
         return 'provider-away'
       }
-      return checkLogoutToken(token, found.keys, {
-        issuer: found.metadata.issuer,
+      const { issuer } = found.metadata
+      const expected = {
+        issuer,
         audience: settings.clientId,
         now: clock.now(),
         toleranceS: CLOCK_TOLERANCE_S,
-      })
+      }
+      try {
+        return await checkLogoutToken(token, found.keys, expected)
+      } catch (error) {
+        if (error instanceof KeysUnavailable) return 'provider-away'
+        throw error
+      }
     },
   }
 }

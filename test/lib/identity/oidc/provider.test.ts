@@ -1,6 +1,11 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { CLOCK_TOLERANCE_S, type Flow, openProvider } from '../../../../lib/identity/oidc/provider.ts'
+import {
+  CLOCK_TOLERANCE_S,
+  type Flow,
+  type IssuerFetch,
+  openProvider,
+} from '../../../../lib/identity/oidc/provider.ts'
 import { type FakeClock, fakeClock } from '../../../support/fakes.ts'
 import { CLIENT_ID, settingsFor } from '../../../support/oidc/provider.ts'
 
@@ -212,4 +217,72 @@ it('a logout token is for this client, by the keys that the provider publishes',
   const provider = open()
   expect(await provider.readLogout(await sign({}))).toMatchObject({ issuer: ISSUER, subject: 'ada' })
   expect(await provider.readLogout(await sign({ aud: 'somebody else' }))).toBeNull()
+})
+
+describe('a logout token of a key that is not known', () => {
+  const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+  const keysAsked = () => asked.filter((path) => path === '/jwks').length
+  const sign = async (kid: string, key = keys.privateKey) => {
+    const iat = Math.floor(clock.now().getTime() / 1_000)
+    return new SignJWT({ iss: ISSUER, aud: CLIENT_ID, sub: 'ada', iat, events })
+      .setProtectedHeader({ alg: 'RS256', kid })
+      .sign(key)
+  }
+  /** A provider whose waits last until they are ended. */
+  function openWaiting() {
+    const waits: { ms: number; end(): void }[] = []
+    const wait = (ms: number) => new Promise<void>((resolve) => waits.push({ ms, end: resolve }))
+    const ask: IssuerFetch = async (url) => {
+      const { pathname } = new URL(url)
+      asked.push(pathname)
+      return (answers[pathname] ?? USUAL[pathname]!)()
+    }
+    return { provider: openProvider(SETTINGS, clock, ask, wait), waits }
+  }
+  const rotate = async () => {
+    const fresh = await generateKeyPair('RS256', { extractable: true })
+    const jwk = { ...(await exportJWK(fresh.publicKey)), alg: 'RS256', kid: 'k2', use: 'sig' }
+    answers['/jwks'] = () => json({ keys: [jwk] })
+    return fresh.privateKey
+  }
+
+  it('waits for the keys to be asked for again, once in three seconds whoever asks', async () => {
+    const { provider, waits } = openWaiting()
+    expect(await provider.readLogout(await sign('k1'))).toMatchObject({ subject: 'ada' })
+    const fresh = await rotate()
+    clock.advance(1_000)
+    const bogus = await sign('k9')
+    const reads = [sign('k2', fresh), sign('k2', fresh), bogus].map(async (of) =>
+      provider.readLogout(await of),
+    )
+    await vi.waitUntil(() => waits.length > 0)
+    expect([keysAsked(), waits.map(({ ms }) => ms)]).toEqual([1, [2_000]])
+    clock.advance(2_000)
+    waits[0]!.end()
+    const [one, two, none] = await Promise.all(reads)
+    expect([one, two, none]).toMatchObject([{ subject: 'ada' }, { subject: 'ada' }, null])
+    expect(keysAsked()).toBe(2)
+    // Three seconds after the last time nobody waits.
+    clock.advance(3_000)
+    expect(await provider.readLogout(bogus)).toBeNull()
+    expect([keysAsked(), waits.length]).toEqual([3, 1])
+  })
+
+  it('is told that the provider is away where its keys cannot be had, or too many wait for them', async () => {
+    const { provider, waits } = openWaiting()
+    answers['/jwks'] = () => json({}, 503)
+    expect(await provider.readLogout(await sign('k1'))).toBe('provider-away')
+    answers = {}
+    clock.advance(3_000)
+    expect(await provider.readLogout(await sign('k1'))).toMatchObject({ subject: 'ada' })
+    const bogus = await sign('k9')
+    const reads = Array.from({ length: 51 }, () => provider.readLogout(bogus))
+    expect(await Promise.race(reads)).toBe('provider-away')
+    await vi.waitUntil(() => waits.length > 0)
+    clock.advance(3_000)
+    waits[0]!.end()
+    const told = await Promise.all(reads)
+    expect(told.filter((of) => of === 'provider-away')).toHaveLength(1)
+    expect(told.filter((of) => of === null)).toHaveLength(50)
+  })
 })
