@@ -453,6 +453,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: '10,000 entries',
     reachedBy: ['lib/identity/login-limit.test.ts', 'keeps its table bounded'],
   },
+  'lib/identity/oidc-callbacks.ts openCallbackRoom().underWay': {
+    bound: 'a hundred callbacks that are under way',
+    reachedBy: [
+      'lib/identity/oidc-callbacks.test.ts',
+      'at most a hundred are asked about at once, whoever sends them',
+    ],
+  },
   'lib/identity/oidc/ended-flows.ts openEndedFlows().ended': {
     bound: '10,000 sign-ins with the provider, for 15 minutes each',
     reachedBy: [

@@ -20,7 +20,7 @@ import { type LinkAdministration, openLinkAdministration } from './oidc/links.ts
 import { FLOW_LIFETIME_S, type Oidc, openOidc } from './oidc/oidc.ts'
 import type { IssuerFetch } from './oidc/provider.ts'
 import type { OidcSettings } from './oidc/settings.ts'
-import { limitExchange } from './oidc-callbacks.ts'
+import { openCallbackRoom } from './oidc-callbacks.ts'
 import { openOwnPassword, type PasswordChange, type PasswordChangeOutcome } from './own-password.ts'
 import type { Passwords } from './passwords.ts'
 import { openServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
@@ -80,8 +80,6 @@ export interface IdentityParts {
   sockets: SessionSockets
 }
 
-/** Failed callbacks of the identity provider from one address in a minute; one more is refused. */
-const FAILED_CALLBACKS_MAX = 30
 /** Unknown API tokens and wrong command-line codes of one address in a minute; one more is refused. */
 const UNKNOWN_TOKENS_MAX = 30
 /**
@@ -102,7 +100,6 @@ export function openIdentity(parts: IdentityParts): Identity {
   const limit = openLoginLimit(parts)
   const strangers = openAddressLimit(parts, UNKNOWN_TOKENS_MAX)
   const replays = openAddressLimit(parts, UNKNOWN_TOKENS_MAX)
-  const callbacks = openAddressLimit(parts, FAILED_CALLBACKS_MAX)
   const tokenAuthority = openTokenAuthority({ ...parts, limit: strangers })
   const ends: SessionEnds = {
     announce(sessionIds) {
@@ -135,7 +132,7 @@ export function openIdentity(parts: IdentityParts): Identity {
         ends.announce([sessionId])
     },
     changePassword: openOwnPassword({ ...parts, limit, ends }),
-    oidc: openSignIn({ ...parts, tokens, ends }, callbacks),
+    oidc: openSignIn({ ...parts, tokens, ends }),
     links: openLinkAdministration({ ...parts, ends }),
     users: openUserAdministration({ ...parts, ends, groupsFollowClaims: parts.oidc?.groupMap != null }),
     groups: openGroupAdministration({ ...parts, ends }),
@@ -146,7 +143,6 @@ export function openIdentity(parts: IdentityParts): Identity {
       limit.trim()
       strangers.trim()
       replays.trim()
-      callbacks.trim()
       return trimStored(parts)
     },
   }
@@ -157,17 +153,14 @@ const openAddressLimit = ({ clock }: IdentityParts, max: number): LoginLimit =>
   openLoginLimit({ clock, perAccount: max, perAddress: max })
 
 /** Sign-in with the provider of the settings; null where there is none. */
-function openSignIn(
-  parts: IdentityParts & { tokens: Tokens; ends: SessionEnds },
-  callbacks: LoginLimit,
-): Oidc | null {
+function openSignIn(parts: IdentityParts & { tokens: Tokens; ends: SessionEnds }): Oidc | null {
   const { oidc: settings } = parts
   return settings === null
     ? null
     : openOidc({
         ...parts,
         settings,
-        limitExchange: (address, exchange) => limitExchange(callbacks, address, exchange),
+        limitExchange: openCallbackRoom(),
       })
 }
 

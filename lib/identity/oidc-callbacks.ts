@@ -1,35 +1,36 @@
-import type { LoginLimit } from './login-limit.ts'
-import type { CallbackOutcome, Refusal } from './oidc/oidc.ts'
+import { toNetwork } from './login-limit.ts'
+import type { CallbackOutcome } from './oidc/oidc.ts'
 
-/** Refusals of somebody for whom the provider has vouched, or for whom it was not asked: no guesses. */
-const NO_GUESS: ReadonlySet<Refusal['code']> = new Set([
-  'groups-overage',
-  'no-group',
-  'link-requested',
-  'name-taken',
-  'audit-unavailable',
-  'sign-in-lost',
-])
+const ALL_MAX = 100
+const OF_ADDRESS_MAX = 20
 
-/**
- * Ask the provider about a callback, where an address whose callbacks fail there too often has to wait. Only what came of
- * a sign-in that was begun here gets so far: behind a proxy whose word does not count everybody has one address, and
- * whoever calls without one would lock all of them out.
- */
-export async function limitExchange(
-  limit: LoginLimit,
+/** Asks the provider about a callback from an address, where not too many are asked about already. */
+export type CallbackRoom = (
   address: string,
   exchange: () => Promise<CallbackOutcome>,
-): Promise<CallbackOutcome> {
-  const begun = limit.begin(address, '')
-  if (!begun.ok) return { ok: false, refusal: { code: 'login-limited' } }
-  try {
-    const outcome = await exchange()
-    if (outcome.ok || NO_GUESS.has(outcome.refusal.code)) begun.attempt.cancel()
-    else begun.attempt.fail()
-    return outcome
-  } catch (error) {
-    begun.attempt.cancel()
-    throw error
+) => Promise<CallbackOutcome>
+
+/**
+ * Room for the callbacks that are asked about at once. How many failed before does not count: there is nothing to guess,
+ * since each sign-in comes back once, with a code that the provider made; and where a proxy gives everybody one address,
+ * whoever lets sign-ins of his own fail would lock all of them out.
+ */
+export function openCallbackRoom(): CallbackRoom {
+  const underWay = new Map<string, number>()
+  let all = 0
+  return async (address, exchange) => {
+    const place = toNetwork(address)
+    const here = underWay.get(place) ?? 0
+    if (all >= ALL_MAX || here >= OF_ADDRESS_MAX) return { ok: false, refusal: { code: 'login-limited' } }
+    underWay.set(place, here + 1)
+    all++
+    try {
+      return await exchange()
+    } finally {
+      all--
+      const left = underWay.get(place)! - 1
+      if (left === 0) underWay.delete(place)
+      else underWay.set(place, left)
+    }
   }
 }

@@ -8,6 +8,7 @@ import { lockIdentity } from '../../store/users.ts'
 import type { SessionEnds } from '../sessions/session-ends.ts'
 import type { Tokens } from '../sessions/tokens.ts'
 import { openEndedFlows } from './ended-flows.ts'
+import { failureLog } from './failure-log.ts'
 import type { Flow, IssuerFetch, Provider } from './provider.ts'
 import { openSeal } from './seal.ts'
 import type { OidcSettings } from './settings.ts'
@@ -25,7 +26,7 @@ export interface Refusal {
     | 'link-requested'
     | 'name-taken'
     | 'audit-unavailable'
-    /** Too many callbacks of the sender failed of late. */
+    /** Too many callbacks are asked about at once, of the sender or of all. */
     | 'login-limited'
   /** With `no-group`: the groups that the provider sent, as many as fit the cookie. */
   groups?: readonly string[]
@@ -69,7 +70,7 @@ interface Parts {
   settings: OidcSettings
   /** E-mails of administrators that the settings name. */
   keptAdministrators: readonly string[]
-  /** Asks the provider about a callback from an address, unless too many of that address have failed there. */
+  /** Asks the provider about a callback from an address, unless it is asked about too many already. */
   limitExchange(address: string, exchange: () => Promise<CallbackOutcome>): Promise<CallbackOutcome>
   fetchFromIssuer: IssuerFetch
 }
@@ -83,8 +84,8 @@ const LOST: CallbackOutcome = { ok: false, refusal: { code: 'sign-in-lost' } }
 export const FLOW_LIFETIME_S = 900
 /** How long a browser keeps why it was not signed in. */
 export const REFUSAL_LIFETIME_S = 300
-/** Characters of group names in a refusal, which has to fit a cookie. */
-const REFUSAL_GROUPS_CHARS = 1_500
+/** Bytes of group names in a refusal: sealed they are a third more, and a browser keeps 4,096 of a cookie. */
+const REFUSAL_GROUPS_BYTES = 2_400
 
 /** The provider of the settings. What speaks to it is loaded when somebody signs in: a start need not wait for that. */
 function lazyProvider({ settings, clock, fetchFromIssuer }: Parts): () => Promise<Provider> {
@@ -101,6 +102,8 @@ export function openOidc(parts: Parts): Oidc {
   const askable = lazyProvider(parts)
   const seal = openSeal(parts.jwtSecret, parts.clock)
   const flows = openEndedFlows(parts.clock, FLOW_LIFETIME_S * 1_000)
+  const noteAway = failureLog(parts, 'the identity provider could not be asked')
+  const noteFailed = failureLog(parts, 'sign-in with the identity provider failed')
   const unguessable = () => Buffer.from(random.bytes(32)).toString('base64url')
 
   async function finish({ query, kept, address }: Callback): Promise<CallbackOutcome> {
@@ -113,7 +116,7 @@ export function openOidc(parts: Parts): Oidc {
     if (!flows.end(flow.state)) return LOST
     const found = await (await askable()).finish(query, flow)
     if (!found.ok) {
-      log.warn({ err: found.cause, code: found.code }, 'sign-in with the identity provider failed')
+      noteFailed(found.code, found.cause)
       return { ok: false, refusal: { code: found.code } }
     }
     // A flow that an older process has begun does not say when: any end that is remembered counts.
@@ -130,7 +133,7 @@ export function openOidc(parts: Parts): Oidc {
       const flow = { state: unguessable(), nonce: unguessable(), verifier: unguessable() }
       const begun = await (await askable()).begin(flow)
       if (!begun.ok) {
-        log.warn({ err: begun.cause, code: begun.code }, 'the identity provider could not be asked')
+        noteAway(begun.code, begun.cause)
         return { ok: false, refusal: { code: begun.code } }
       }
       const kept = { ...flow, next, begunMs: parts.clock.now().getTime() }
@@ -158,11 +161,13 @@ export function openOidc(parts: Parts): Oidc {
   }
 }
 
-/** The first groups, as many as fit; the others are left out. */
+/** The first groups, as many as fit; the others are left out, and so is one that is too long by itself. */
 function cut(groups: readonly string[]): string[] {
-  let room = REFUSAL_GROUPS_CHARS
+  let room = REFUSAL_GROUPS_BYTES
   return groups.filter((group) => {
-    room -= group.length + 3
-    return room >= 0
+    const bytes = Buffer.byteLength(JSON.stringify(group)) + 1
+    if (bytes > room) return false
+    room -= bytes
+    return true
   })
 }

@@ -34,8 +34,7 @@ export const loginTexts = defineTexts({
       name_taken:
         'A user who is somebody else at the identity provider has your e-mail. An administrator has to remove or rename one of the two.',
       audit_unavailable: 'The audit log could not be written, so nobody can sign in just now.',
-      login_limited:
-        'Too many sign-ins from your network came back without success. Wait a minute, then try again.',
+      login_limited: 'Too many sign-ins from your network are under way. Wait a moment, then try again.',
     } as Record<string, string>,
     groupsCame: 'Your groups',
     noMethods: 'The server offers no way to sign in.',
@@ -74,7 +73,7 @@ export const loginTexts = defineTexts({
       audit_unavailable:
         'Le journal d’audit n’a pas pu être écrit ; personne ne peut se connecter à l’instant.',
       login_limited:
-        'Trop de connexions venues de votre réseau sont revenues sans succès. Attendez une minute, puis réessayez.',
+        'Trop de connexions venues de votre réseau sont en cours. Attendez un instant, puis réessayez.',
     },
     groupsCame: 'Vos groupes',
     noMethods: 'Le serveur ne propose aucun moyen de connexion.',
