@@ -98,7 +98,7 @@ function lazyProvider({ settings, clock, fetchFromIssuer }: Parts): () => Promis
 
 /** Sign-in with the provider of the settings; the provider is not asked yet. */
 export function openOidc(parts: Parts): Oidc {
-  const { settings, random, log } = parts
+  const { settings, random } = parts
   const askable = lazyProvider(parts)
   const seal = openSeal(parts.jwtSecret, parts.clock)
   const flows = openEndedFlows(parts.clock, FLOW_LIFETIME_S * 1_000)
@@ -142,23 +142,29 @@ export function openOidc(parts: Parts): Oidc {
     finish,
     sealRefusal: (refusal) => seal.close({ ...refusal }, 'refusal', REFUSAL_LIFETIME_S),
     openRefusal: async (sealed) => (await seal.open(sealed, 'refusal')) as Refusal | null,
-    async logOut(logoutToken) {
-      const token = await (await askable()).readLogout(logoutToken)
-      if (token === 'provider-away') return 'provider-away'
-      if (token === null) return 'refused'
-      const ended = await parts.db.transaction('session.close-external', async (tx) => {
-        // A sign-in that is under way has committed its session by now, or finds what is noted here.
-        await lockIdentity(tx)
-        // Whoever has seen a token could otherwise end with it what the person opened since.
-        if (!(await noteEndedAtProvider(tx, token, parts.clock.now()))) return null
-        return [...(await deleteProviderSessions(tx, token)), ...(await deleteProviderLoginTokens(tx, token))]
-      })
-      if (ended === null) return 'ended'
-      parts.ends.announce(ended)
-      log.info({ count: ended.length }, 'the identity provider ended sessions')
-      return 'ended'
-    },
+    logOut: async (logoutToken) => logOut(parts, await askable(), logoutToken),
   }
+}
+
+async function logOut(
+  { db, clock, log, ends }: Parts,
+  provider: Provider,
+  logoutToken: string,
+): Promise<'ended' | 'refused' | 'provider-away'> {
+  const token = await provider.readLogout(logoutToken)
+  if (token === 'provider-away') return 'provider-away'
+  if (token === null) return 'refused'
+  const ended = await db.transaction('session.close-external', async (tx) => {
+    // A sign-in that is under way has committed its session by now, or finds what is noted here.
+    await lockIdentity(tx)
+    // Whoever has seen a token could otherwise end with it what the person opened since.
+    if (!(await noteEndedAtProvider(tx, token, clock.now()))) return null
+    return [...(await deleteProviderSessions(tx, token)), ...(await deleteProviderLoginTokens(tx, token))]
+  })
+  if (ended === null) return 'ended'
+  ends.announce(ended)
+  log.info({ count: ended.length }, 'the identity provider ended sessions')
+  return 'ended'
 }
 
 /** The first groups, as many as fit; the others are left out, and so is one that is too long by itself. */

@@ -191,27 +191,28 @@ export function openProvider(
         return { ok: false, code: codeOf(cause), cause }
       }
     },
-    async readLogout(token) {
-      let found: Discovered
-      try {
-        found = await discover()
-      } catch {
-        return 'provider-away'
-      }
-      const { issuer } = found.metadata
-      const expected = {
-        issuer,
-        audience: settings.clientId,
-        now: clock.now(),
-        toleranceS: CLOCK_TOLERANCE_S,
-      }
-      try {
-        return await checkLogoutToken(token, found.keys, expected)
-      } catch (error) {
-        if (error instanceof KeysUnavailable) return 'provider-away'
-        throw error
-      }
-    },
+    readLogout: (token) => readLogout({ settings, clock }, discover, token),
+  }
+}
+
+async function readLogout(
+  { settings, clock }: Pick<Parts, 'settings' | 'clock'>,
+  discover: () => Promise<Discovered>,
+  token: string,
+): Promise<LogoutToken | null | 'provider-away'> {
+  let found: Discovered
+  try {
+    found = await discover()
+  } catch {
+    return 'provider-away'
+  }
+  const { issuer } = found.metadata
+  const expected = { issuer, audience: settings.clientId, now: clock.now(), toleranceS: CLOCK_TOLERANCE_S }
+  try {
+    return await checkLogoutToken(token, found.keys, expected)
+  } catch (error) {
+    if (error instanceof KeysUnavailable) return 'provider-away'
+    throw error
   }
 }
 
