@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => provider.stop())
 beforeEach(async () => {
-  await database.pool.execute('delete from users')
+  await database.pool.execute('delete from users; delete from ended_provider_sessions')
   await provider.tell({ claims: ADA, forged: null, key: null, isUnpublished: false, isDenied: false })
 })
 
