@@ -182,17 +182,19 @@ const sayLacking = (permission: string, code: string | undefined): string =>
 export async function findWorkload(api: Api, named: string): Promise<WorkloadRecord> {
   const all = await api.get<WorkloadRecord[]>('/api/workloads')
   const ways: ((workload: WorkloadRecord) => string)[] = [
-    ({ id }) => id,
     ({ display_name: name }) => name,
     (workload) => placeOf(workload.fingerprint_keys ?? {}),
     (workload) => namespaceOrHostOf(workload.fingerprint_keys ?? {}),
   ]
-  for (const way of ways) {
-    const [first, ...others] = all.filter((workload) => way(workload) === named)
-    if (first === undefined) continue
-    if (others.length === 0) return first
+  const byId = all.find(({ id }) => id === named)
+  if (byId !== undefined) return byId
+  // An agent says its own name and place: one that calls itself as others are called must not be taken for them.
+  const [first, ...others] = all.filter((workload) => ways.some((way) => way(workload) === named))
+  if (first !== undefined && others.length === 0) return first
+  if (first !== undefined) {
     const places = [...new Set([first, ...others].map((one) => placeOf(one.fingerprint_keys ?? {})))]
-    const place = places.length > others.length ? places.find((one) => one !== '') : undefined
+    const isTelling = places.length > others.length
+    const place = isTelling ? places.find((one) => one !== '' && one !== named) : undefined
     throw new CommandFailure(
       `${others.length + 1} workloads are called "${named}": say the id${place === undefined ? '' : `, or the place, such as ${place}`}`,
     )

@@ -17,6 +17,8 @@ const ALL = [
   workload('w3', 'gateway', { namespace: 'shop' }),
   workload('w4', 'edge', { namespace: 'shop' }),
   workload('w5', 'ledger', { namespace: 'bank', cluster: 'eu-1' }),
+  workload('w7', 'collector', { namespace: 'payments' }),
+  workload('w8', 'payments', { 'host.name': 'store-14' }),
   workload('w6', 'ledger', { namespace: 'bank', cluster: 'us-1' }),
 ]
 const asked: string[] = []
@@ -64,6 +66,10 @@ describe('workloads of one name', () => {
     // Many clusters have the same namespaces.
     expect((await run('status', 'ledger')).said).toContain('or the place, such as eu-1/bank')
     expect((await run('status', 'shop')).said).toContain('2 workloads are called "shop": say the id\n')
+    // One says of itself the name by which people know another.
+    expect((await run('status', 'payments')).said).toContain(
+      '2 workloads are called "payments": say the id, or the place, such as store-14',
+    )
     expect((await run('status', 'nobody')).said).toContain('no workload is called "nobody"')
   })
 })
