@@ -291,7 +291,13 @@ function judgeDrift(facts: WorkloadFacts): Cause {
     const { overdueFailed, overdueHash, overdueNames, overdueFault } = facts.instances
     const details = { config_hash: overdueHash, overdue, judged, failed: overdueFailed }
     const more = { instances: overdueNames.join(', '), ...causeOf(overdueFault) }
-    return { kind: 'present', message: driftMessage(facts), details: { ...details, ...more } }
+    // Why an instance does not take a config is known later than that it does not.
+    return {
+      kind: 'present',
+      message: driftMessage(facts),
+      details: { ...details, ...more },
+      isRestated: true,
+    }
   }
   return agreeing === judged ? ABSENT : UNKNOWN
 }

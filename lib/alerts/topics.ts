@@ -162,7 +162,9 @@ export function decideTopics(
     end: stored.filter((alert) => !isToldBy(alert, present.get(keyOf(alert)))),
     restate: stored.flatMap((alert) => {
       const cause = present.get(keyOf(alert))
-      if (!isToldBy(alert, cause) || alert.state !== 'open' || !cause?.isRestated) return []
+      if (!isToldBy(alert, cause) || !cause?.isRestated) return []
+      // One that somebody resolved is put right only where it does not say yet of which occurrence it is.
+      if (alert.state !== 'open' && alert.subject !== '') return []
       const isSame = cause.message === alert.message && cause.subject === alert.subject
       return isSame ? [] : [{ ...cause, alertId: alert.id }]
     }),
@@ -173,9 +175,7 @@ export function decideTopics(
 function isToldBy(alert: CurrentTopicAlert | undefined, cause: TopicCause | undefined): boolean {
   if (alert === undefined || cause === undefined) return false
   if (alert.subject === cause.subject) return true
-  // Alerts of older versions do not say of which occurrence they are.
-  return (
-    alert.state === 'open' &&
-    (cause.isUnderWay === true || (cause.isRestated === true && alert.subject === ''))
-  )
+  // Alerts of older versions do not say of which occurrence they are: it is the one that goes on now.
+  if (cause.isRestated === true && alert.subject === '') return true
+  return alert.state === 'open' && cause.isUnderWay === true
 }

@@ -43,20 +43,11 @@ function toStages({ rollout }: Workload): DriftCollector['rollout'] {
   return { id, hash: rollout.followed.push.hash, isHalted: status === 'halted' }
 }
 
-/** Why the first instance that drifted has not applied its config, as everybody may be told; null where nobody knows. */
-function faultOf(
-  { live }: Workload,
-  isCompatible: Parameters<typeof toDriftCollector>[2],
-): DriftCollector['fault'] {
-  for (const instance of live.instances()) {
-    if (!isCapable(instance) || !isInstanceDrifted(instance, isCompatible)) continue
-    const { report } = instance
-    return report?.status === 'failed'
-      ? whyOf(report.error, { withTexts: false })
-      : whyInstance(instance, assignmentOf(instance), { withTexts: false })
-  }
-  return null
-}
+/** Why an instance that drifted has not applied its config, as everybody may be told; null where nobody knows. */
+const faultOf = (instance: Instance): DriftCollector['fault'] =>
+  instance.report?.status === 'failed'
+    ? whyOf(instance.report.error, { withTexts: false })
+    : whyInstance(instance, assignmentOf(instance), { withTexts: false })
 
 /** A collector of the fleet as the drift overview looks at it; `revision` is that of its newest push. */
 export function toDriftCollector(
@@ -68,6 +59,13 @@ export function toDriftCollector(
   const push = workload.newestPush
   // A rollout takes as long as its stages; while it runs the push is not pending too long.
   const isOpen = push?.status === 'pending' && push.phase !== 'superseded' && push.phase !== 'aborted'
+  const capable = [...workload.live.instances()].filter(isCapable)
+  const instances = capable.map((instance) => ({
+    hash: hashOfAny(instance),
+    isHeld: isHeldToConfig(instance, assignmentOf(instance), isCompatible),
+    isDrifted: isInstanceDrifted(instance, isCompatible),
+  }))
+  const firstDrifted = instances.findIndex(({ isDrifted }) => isDrifted)
   return {
     id: workload.id,
     displayName: workload.displayName,
@@ -89,15 +87,8 @@ export function toDriftCollector(
             carrierId: push.kind === 'approval' ? (push.campaignId ?? push.autoApplyId) : null,
             record: revision === undefined ? {} : toShown(revision),
           },
-    instances: [...workload.live.instances()].filter(isCapable).map((instance) => {
-      const assigned = assignmentOf(instance)
-      return {
-        hash: hashOfAny(instance),
-        isHeld: isHeldToConfig(instance, assigned, isCompatible),
-        isDrifted: isInstanceDrifted(instance, isCompatible),
-      }
-    }),
-    fault: faultOf(workload, isCompatible),
+    instances,
+    fault: firstDrifted < 0 ? null : faultOf(capable[firstDrifted]!),
     reportedHash: workload.remoteConfigStatus?.configHash ?? '',
     availableComponents: workload.availableComponents?.components ?? null,
     ...others,

@@ -247,7 +247,7 @@ export async function restateAlerts(
   return tx.query<Alert>(
     `update alerts set (message, subject, details, severity) = (
        select a.message, a.subject, a.details, a.severity from ${RESTATED.unnested('a')} where a.id = alerts.id)
-     where id = any($1::text[]) and resolved_at is null returning ${COLUMNS}`,
+     where id = any($1::text[]) and (resolved_at is null or quiet) returning ${COLUMNS}`,
     RESTATED.listsOfRows(alerts),
   )
 }

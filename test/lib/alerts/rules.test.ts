@@ -356,6 +356,38 @@ describe('one failure', () => {
 })
 
 describe('config_drift', () => {
+  it('says why as soon as that is known, without calling anybody again', () => {
+    const ill = (fault: InstanceFacts['driftFault']) =>
+      workload({ instances: [instance({ reported: status('applying'), driftFault: fault })] })
+    const fired = decideAlerts(
+      ill(() => null),
+      [],
+      off,
+      1e9,
+    )
+    expect(fired).toMatchObject([{ kind: 'fire', rule: 'config_drift' }])
+    const open = { ...stored('config_drift', 'open'), ...fired[0], id: 'a1', subject: '' }
+    expect(
+      decideAlerts(
+        ill(() => null),
+        [open],
+        off,
+        1e9,
+      ),
+    ).toEqual([])
+    const fault = { cause: 'no_answer' as const, title: 'Did not answer any of the offers' }
+    expect(
+      decideAlerts(
+        ill(() => fault),
+        [open],
+        off,
+        1e9,
+      ),
+    ).toMatchObject([
+      { kind: 'restate', message: expect.stringMatching(/: Did not answer any of the offers$/) },
+    ])
+  })
+
   it.each([
     ['nothing applied', { kind: 'none' } as const, 180_000],
     ['another config applied', status('applied', OTHER), 180_000],
@@ -403,6 +435,7 @@ describe('config_drift', () => {
     ]
     expect(judgeWorkload(workload({ instances }), off, 1e9).config_drift).toEqual({
       kind: 'present',
+      isRestated: true,
       message: 'Workload w1 (checkout) has not applied config aaaaaaaaaaaa on 2 of 3 instances (1 failed)',
       details: { config_hash: HASH, overdue: 2, judged: 3, failed: 1, instances: 'pod-a, pod-a' },
     })
