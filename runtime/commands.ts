@@ -15,6 +15,7 @@ import { composePeople } from './compose.ts'
 import { type Config, type Environment, readConfig } from './config.ts'
 import { createCommunityEdition } from './editions.ts'
 import { type RuntimeFiles, workerUrl } from './files.ts'
+import { readCertificate } from './fronts/certificate-files.ts'
 import { HELP } from './help.ts'
 import { VERSION } from './version.ts'
 
@@ -62,7 +63,7 @@ function run(command: OneShotCommand, parts: CommandParts): Promise<number> | nu
       parts.error(`${command.message}\nSee muster --help.\n`)
       return WRONG_ARGUMENTS
     case 'check-config':
-      return withDatabase(parts, command.edition, (pool) => checkConfig(pool, parts))
+      return withDatabase(parts, command.edition, (pool, config) => checkConfig(pool, config, parts))
     case 'migrate':
       return withDatabase(parts, 'community', (pool) => migrateOnly(pool, parts))
     case 'verify-audit':
@@ -103,10 +104,26 @@ async function withDatabase(
   }
 }
 
-async function checkConfig(pool: Pool, { out }: CommandParts): Promise<number> {
+async function checkConfig(pool: Pool, config: Config, { out, error }: CommandParts): Promise<number> {
+  const fault = faultOfCertificate(config)
+  if (fault !== null) {
+    error(`${fault}\n`)
+    return FAILED
+  }
   await checkServerVersion(pool)
   out('The configuration is usable and the database answers.\n')
   return DONE
+}
+
+/** What is wrong with the files of the certificate between processes; null where nothing is, or there is none. */
+function faultOfCertificate({ cluster }: Config): string | null {
+  const files = cluster?.tls ?? null
+  if (files === null) return null
+  const read = readCertificate(files)
+  if (!read.ok) return read.error
+  const { ends } = read.found
+  if (ends > systemClock.now()) return null
+  return `MUSTER_INTERNAL_TLS_CERT: the certificate in ${files.certFile} has ended (${ends.toISOString()})`
 }
 
 async function migrateOnly(pool: Pool, { files, log, out, error }: CommandParts): Promise<number> {

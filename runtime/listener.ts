@@ -85,6 +85,11 @@ export interface Listener {
   port: number
   /** Stop taking connections; those that exist go on. */
   stopListening(): void
+  /**
+   * Have new connections, from here on, with the certificate that lies in the files now; those that exist go on. Throws
+   * where that is of no use, and goes on as before.
+   */
+  renewCertificate(): void
   /** Requests not yet answered. */
   inFlight(): number
   /** Those of them that have come whole: a stop waits for their answers, and not for who goes on sending. */

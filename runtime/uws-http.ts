@@ -250,52 +250,53 @@ export function refuseFraming(response: HttpResponse): void {
   })
 }
 
-/** Hand every request that is not the anchor's own to the handlers; counts those without an answer. */
+/** Hand every request of an app that is not the anchor's own to the handlers; counts those without an answer. */
 export function serveRequests(
-  app: TemplatedApp,
   handlers: ListenerHandlers,
   anchor: Anchor,
-): Pick<Listener, 'inFlight' | 'answering' | 'mark'> {
+): { serve(app: TemplatedApp): void } & Pick<Listener, 'inFlight' | 'answering' | 'mark'> {
   let inFlight = 0
   let answering = 0
   let since = { answering: 0 }
-  app.any('/*', (response, request) => {
-    const headers = copyHeaders(request)
-    if (!headers.isFramedPlainly) return refuseFraming(response)
-    if (anchor.keep(request.getUrl(), response)) return
-    const state: RequestState = {
-      onWhole: () => undefined,
-      isAborted: false,
-      isOverBudget: false,
-      isTooSlow: false,
-      onAborted: () => undefined,
-      abortListeners: [],
-    }
-    const raw = readRequest(request, headers, response, handlers, state)
-    let counted: { answering: number } | null = null
-    inFlight++
-    state.onWhole = () => {
-      counted = since
-      counted.answering++
-      answering++
-    }
-    handlers
-      .handle(raw)
-      .then((reply) => writeReply(response, reply, raw.method === 'HEAD', state))
-      .catch(() => {
-        if (!state.isAborted) response.close()
-      })
-      .finally(() => {
-        raw.discardBody()
-        inFlight--
-        if (counted !== null) {
-          counted.answering--
-          answering--
-        }
-        state.onWhole = () => undefined
-      })
-  })
+  const serve = (app: TemplatedApp) =>
+    app.any('/*', (response, request) => {
+      const headers = copyHeaders(request)
+      if (!headers.isFramedPlainly) return refuseFraming(response)
+      if (anchor.keep(request.getUrl(), response)) return
+      const state: RequestState = {
+        onWhole: () => undefined,
+        isAborted: false,
+        isOverBudget: false,
+        isTooSlow: false,
+        onAborted: () => undefined,
+        abortListeners: [],
+      }
+      const raw = readRequest(request, headers, response, handlers, state)
+      let counted: { answering: number } | null = null
+      inFlight++
+      state.onWhole = () => {
+        counted = since
+        counted.answering++
+        answering++
+      }
+      handlers
+        .handle(raw)
+        .then((reply) => writeReply(response, reply, raw.method === 'HEAD', state))
+        .catch(() => {
+          if (!state.isAborted) response.close()
+        })
+        .finally(() => {
+          raw.discardBody()
+          inFlight--
+          if (counted !== null) {
+            counted.answering--
+            answering--
+          }
+          state.onWhole = () => undefined
+        })
+    })
   return {
+    serve,
     inFlight: () => inFlight,
     answering: () => answering,
     mark() {

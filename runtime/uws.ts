@@ -16,6 +16,9 @@ type ListenWithHost = (
   listening: (socket: us_listen_socket | false) => void,
 ) => void
 
+/** The most apps whose connections go on after their certificate was renewed; of the oldest they are closed. */
+export const FORMER_MAX = 8
+
 /** Bind an app to an address that nobody else has. */
 function bind(app: TemplatedApp, address: string, { host, port }: { host: string; port: number }) {
   let listenSocket: us_listen_socket | false = false
@@ -41,17 +44,75 @@ function countConnections(app: TemplatedApp, connections: Connections): void {
   app.filter(count)
 }
 
+/** The app that takes connections, and those before it whose connections go on. */
+class Apps {
+  readonly #open: () => TemplatedApp
+  readonly #address: string
+  readonly #all: TemplatedApp[] = []
+  #bound: us_listen_socket | null
+  #isStopped = false
+  readonly host: string
+  readonly port: number
+
+  constructor(address: string, open: () => TemplatedApp) {
+    const parsed = parseListenAddress(address)
+    if (parsed === null) throw new Error(`Cannot listen on "${address}": expected host:port`)
+    const app = open()
+    this.#open = open
+    this.#address = address
+    this.#bound = bind(app, address, parsed)
+    this.#all.push(app)
+    this.host = parsed.host
+    this.port = loadUwsLibrary().us_socket_local_port(this.#bound)
+  }
+
+  /**
+   * Let a new app take the connections from here on. The address is free for a moment in between, as it is exclusive:
+   * whoever connects right then tries again.
+   */
+  renew(): void {
+    if (this.#isStopped) return
+    const app = this.#open()
+    this.#letGo()
+    this.#bound = bind(app, this.#address, this)
+    this.#all.push(app)
+    if (this.#all.length > 1 + FORMER_MAX) this.#all.shift()!.close()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#letGo()
+  }
+
+  close(): void {
+    for (const app of this.#all) app.close()
+  }
+
+  #letGo(): void {
+    if (this.#bound !== null) loadUwsLibrary().us_listen_socket_close(this.#bound)
+    this.#bound = null
+  }
+}
+
+/** An app, with a certificate where it has files. Throws where they are of no use to the library. */
+function openApp(tls: ListenerTls | null): TemplatedApp {
+  const uws = loadUwsLibrary()
+  if (tls === null) return uws.App()
+  try {
+    return uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile })
+  } catch {
+    throw new Error(
+      `the socket library has no use for the certificate ${tls.certFile} with the key ${tls.keyFile}`,
+    )
+  }
+}
+
 /** Bind one listener. Throws when the address is malformed or taken. */
 export function listen(
   address: string,
   handlers: ListenerHandlers,
   tls: ListenerTls | null = null,
 ): Listener {
-  const parsed = parseListenAddress(address)
-  if (parsed === null) throw new Error(`Cannot listen on "${address}": expected host:port`)
-  const uws = loadUwsLibrary()
-  const app =
-    tls === null ? uws.App() : uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile })
   let lastSocketId = 0
   const turns = new SocketTurns()
   const sockets: SocketsOfListener = {
@@ -63,20 +124,21 @@ export function listen(
     nextId: () => ++lastSocketId,
   }
   const anchor = new Anchor()
-  if (handlers.connections !== undefined) countConnections(app, handlers.connections)
-  for (const route of handlers.sockets) registerSocket(app, route, sockets, anchor)
-  const requests = serveRequests(app, handlers, anchor)
-  const bound = bind(app, address, parsed)
-  const port = uws.us_socket_local_port(bound)
-  if (handlers.sockets.length > 0) anchor.connect(parsed.host, port, tls !== null)
-  let isListening = true
+  const { serve, ...requests } = serveRequests(handlers, anchor)
+  const apps = new Apps(address, () => {
+    const app = openApp(tls)
+    if (handlers.connections !== undefined) countConnections(app, handlers.connections)
+    for (const route of handlers.sockets) registerSocket(app, route, sockets, anchor)
+    serve(app)
+    return app
+  })
+  const { host, port } = apps
+  if (handlers.sockets.length > 0) anchor.connect(host, port, tls !== null)
   let cutForQuiet = 0
   return {
     port,
-    stopListening() {
-      if (isListening) uws.us_listen_socket_close(bound)
-      isListening = false
-    },
+    stopListening: () => apps.stop(),
+    renewCertificate: () => apps.renew(),
     ...requests,
     bodyBytesFree: () => handlers.bodyRoom?.free() ?? null,
     sockets: () => [...sockets.open],
@@ -97,7 +159,7 @@ export function listen(
     waitingBytes: () => turns.waitingBytes,
     destroy() {
       anchor.close()
-      app.close()
+      apps.close()
       turns.finish()
     },
   }

@@ -670,6 +670,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'runtime/socket-room.ts SocketRoom.#open': perSocket,
   'runtime/socket-turns.ts SocketTurns.#front': { bound: '256 MiB of messages', reachedBy: SAID },
   'runtime/socket-turns.ts SocketTurns.#behind': { bound: '256 MiB of messages', reachedBy: SAID },
+  'runtime/uws.ts Apps.#all': {
+    bound: 'eight beside the one that takes connections',
+    reachedBy: [
+      'runtime/uws-renewal.test.ts',
+      'goes on with what it has, until so many others have come after its certificate',
+    ],
+  },
   'runtime/uws-sockets.ts SocketsOfListener.open': perSocket,
   'runtime/uws-sockets.ts SocketsOfListener.behind': perSocket,
   'runtime/uws-sockets.ts UwsSocket.#behind': perSocket,

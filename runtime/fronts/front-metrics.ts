@@ -14,6 +14,8 @@ export interface FrontFacts extends FrontCounts {
   /** Rows of members that do not prove what they say. */
   unproven: number
   ownedSince: Date | null
+  /** When the certificate between processes ends; null without one. */
+  certificateEnds: Date | null
 }
 
 const one = (kind: Metric['kind'], name: string, help: string, value: number): Metric => ({
@@ -28,11 +30,22 @@ export function frontMetrics(facts: FrontFacts): Metric[] {
   const counts = new Map<string, number>()
   for (const version of facts.versions) counts.set(version, (counts.get(version) ?? 0) + 1)
   const members = [...counts].map(([version, value]) => ({ labels: `version="${version}"`, value }))
-  const since = facts.ownedSince === null ? [] : [{ value: facts.ownedSince.getTime() / 1000 }]
+  const at = (date: Date | null) => (date === null ? [] : [{ value: date.getTime() / 1000 }])
   return [
     { name: 'muster_members', kind: 'gauge', help: 'Processes of this fleet, by version.', samples: members },
     one('gauge', 'muster_members_unproven', 'Rows of members that are not believed.', facts.unproven),
-    { name: 'muster_owned_since_seconds', kind: 'gauge', help: 'When the owner took over.', samples: since },
+    {
+      name: 'muster_owned_since_seconds',
+      kind: 'gauge',
+      help: 'When the owner took over.',
+      samples: at(facts.ownedSince),
+    },
+    {
+      name: 'muster_internal_certificate_ends_seconds',
+      kind: 'gauge',
+      help: 'When the certificate ends that this process shows to others.',
+      samples: at(facts.certificateEnds),
+    },
     one(
       'counter',
       'muster_ownerless_seconds_total',

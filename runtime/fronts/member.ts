@@ -10,6 +10,7 @@ import { randomHex, systemRandom } from '../../lib/ids.ts'
 import type { FrontAgents } from '../../lib/links/front-agents.ts'
 import { LINK_VERSIONS, type LinkVersions } from '../../lib/links/link-versions.ts'
 import { OwnerLinks } from '../../lib/links/owner-links.ts'
+import type { Log } from '../../lib/log.ts'
 import { DatabaseUnavailable, type Db } from '../../lib/store/db.ts'
 import { sessionNameOf } from '../../lib/store/members.ts'
 import { DatabaseTooNew, type Migration, migrate, newestOf, readMigrations } from '../../lib/store/migrate.ts'
@@ -44,6 +45,7 @@ import { openStaticFiles } from '../static-files.ts'
 import { listen } from '../uws.ts'
 import { VERSION } from '../version.ts'
 import { type BrowserPipes, createBrowserPipes } from './browser-pipes.ts'
+import { CertificateWatch, LOOK_AT_FILES_MS } from './certificate-watch.ts'
 import { CUT_OFF_MS, isCutOff, isLeft, sendElsewhere } from './cut-off.ts'
 import { FailedClaims } from './failed-claims.ts'
 import { createFrontApiHandlers } from './front-api.ts'
@@ -106,9 +108,10 @@ export async function startMember(
   options: ServiceOptions,
   cluster: ClusterConfig,
   versions: LinkVersions = LINK_VERSIONS,
+  lookAtFilesMs: number = LOOK_AT_FILES_MS,
 ): Promise<RunningMember> {
   const migrations = readMigrations(options.files.migrations)
-  const member = new Member(options, cluster, versions, migrations)
+  const member = new Member(options, cluster, versions, migrations, lookAtFilesMs)
   try {
     await member.start()
   } catch (error) {
@@ -131,6 +134,8 @@ class Member implements RunningMember {
   readonly #addresses: MemberAddresses
   readonly #lock: ProcessLock
   readonly #self: Self
+  /** Null without TLS between processes. */
+  readonly #certificate: CertificateWatch | null
   readonly #door: OwnerDoor
   readonly #proxies: ProxyPolicy
   readonly #pipes: BrowserPipes
@@ -164,9 +169,11 @@ class Member implements RunningMember {
     cluster: ClusterConfig,
     versions: LinkVersions,
     migrations: readonly Migration[],
+    lookAtFilesMs: number,
   ) {
     const { config, log } = options
     const clock = options.clock ?? systemClock
+    const certificate = watchCertificate(cluster.tls, lookAtFilesMs, clock, log)
     this.#versions = versions
     this.#migrations = migrations
     this.#options = options
@@ -189,7 +196,7 @@ class Member implements RunningMember {
       lookAgain: () => membership.refresh(),
       linkDownMs: () => this.#noWayMs(),
       self,
-      tls: cluster.tls,
+      trust: certificate,
       clock,
       timers: systemTimers,
       log,
@@ -202,6 +209,7 @@ class Member implements RunningMember {
     this.#addresses = new MemberAddresses(clock)
     this.#noteAddresses()
     this.#self = self
+    this.#certificate = certificate
     this.#door = door
     this.#proxies = proxies
     this.#room = room
@@ -324,6 +332,7 @@ class Member implements RunningMember {
       links: createLinkRoute(this.#self, () => this.#owning?.links ?? null, this.#versions),
       isOfMember: (address) => this.#addresses.has(address),
     })
+    this.#certificate?.start(this.#internal)
     const api = createFrontApiHandlers({
       functions: this.#functions,
       proxies: this.#proxies,
@@ -400,6 +409,7 @@ class Member implements RunningMember {
       versions: this.#membership.members.map(({ version }) => version),
       unproven: this.#membership.unproven,
       ownedSince: this.#membership.owner?.since ?? null,
+      certificateEnds: this.#certificate?.ends ?? null,
     }
     return own + writeMetrics(frontMetrics(facts))
   }
@@ -628,6 +638,7 @@ class Member implements RunningMember {
     this.#stopping.abort()
     this.#memory?.stop()
     this.#standing.stop()
+    this.#certificate?.stop()
     this.#api?.stopListening()
     this.#opamp?.listener.stopListening()
     await this.#handingOver
@@ -663,6 +674,16 @@ class Member implements RunningMember {
     await owning?.owner.close()
     await this.#pool.close()
   }
+}
+
+/** Throws where there is TLS between processes, and its files are of no use. */
+function watchCertificate(
+  files: ClusterConfig['tls'],
+  everyMs: number,
+  clock: Clock,
+  log: Log,
+): CertificateWatch | null {
+  return files === null ? null : new CertificateWatch({ files, everyMs, clock, timers: systemTimers, log })
 }
 
 /** Stop the schedules of an owner, as far as they stop in time. */

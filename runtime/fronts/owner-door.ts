@@ -8,11 +8,11 @@ import type { KnownOwner } from '../../lib/cluster/proofs.ts'
 import type { Timers } from '../../lib/fleet/state/timers.ts'
 import { LINK_MESSAGE_BYTES_MAX } from '../../lib/links/frames.ts'
 import type { Log } from '../../lib/log.ts'
-import type { ClusterConfig } from '../config.ts'
 import type { Handshake } from '../define.ts'
 import type { RawRequest } from '../listener.ts'
 import type { ProxyPolicy } from '../proxies.ts'
 import { problem, type Reply, text } from '../reply.ts'
+import type { Trust } from './certificate-watch.ts'
 import { readAnswerTo, writeQuestion } from './known-owner.ts'
 import { linkHeaders, NOT_THE_OWNER, REFUSED, type Self, toForwardedHeaders } from './member-headers.ts'
 import { OwnerTurns, type Turn } from './owner-turns.ts'
@@ -55,7 +55,7 @@ export interface OwnerDoorParts {
    */
   linkDownMs(): number
   self: Self
-  tls: ClusterConfig['tls']
+  trust: Trust | null
   clock: Clock
   timers: Timers
   log: Log
@@ -85,7 +85,7 @@ export class OwnerDoor {
   constructor(parts: OwnerDoorParts) {
     this.#parts = parts
     this.#turns = new OwnerTurns(parts)
-    this.#connections = new ProvenConnections({ keys: parts.self.keys, tls: parts.tls, log: parts.log })
+    this.#connections = new ProvenConnections({ keys: parts.self.keys, trust: parts.trust, log: parts.log })
   }
 
   /**

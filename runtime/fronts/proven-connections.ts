@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { Agent, type AgentOptions } from 'node:http'
 import { connect as connectInTheClear, isIP, type Socket } from 'node:net'
 import { connect as connectOverTls } from 'node:tls'
@@ -7,8 +6,8 @@ import type { Owner } from '../../lib/cluster/membership.ts'
 import { type FleetKeys, isOwnersAnswer } from '../../lib/cluster/proofs.ts'
 import { OWNER_FRESH_MS } from '../../lib/cluster/timing.ts'
 import type { Log } from '../../lib/log.ts'
-import type { ClusterConfig } from '../config.ts'
 import { isLoopback, parseListenAddress } from '../listen-address.ts'
+import type { Trust } from './certificate-watch.ts'
 import { readAnswer, writeChallenge } from './owner-challenge.ts'
 
 /** How long a host may take to accept a connection: one that has vanished neither accepts nor refuses. */
@@ -45,7 +44,8 @@ type Done = (error: Error | null, socket?: Socket) => void
 /** What the connections need of their process. */
 export interface ProvenConnectionsParts {
   keys: FleetKeys
-  tls: ClusterConfig['tls']
+  /** Whom to trust over TLS; null without it. */
+  trust: Trust | null
   log: Log
 }
 
@@ -60,12 +60,10 @@ class Unproven extends Error {}
 export class ProvenConnections {
   readonly #parts: ProvenConnectionsParts
   /**
-   * The authority of the owner's certificate, and the name that it is for where that is not the address; empty without
-   * TLS.
+   * The session of TLS that the last owner gave, which spares a connection to it half of the handshake, and the
+   * authority by which it was trusted.
    */
-  readonly #trust: { ca?: Buffer; servername?: string }
-  /** The session of TLS that the last owner gave, which spares a connection to it half of the handshake. */
-  #session: { owner: string; data: Buffer } | null = null
+  #session: { owner: string; ca: Buffer; data: Buffer } | null = null
   /** Connections that have not answered yet, each with the epoch of its owner. */
   readonly #asked = new Map<Socket, number>()
   /** The owner that was last said not to be used, and why. */
@@ -75,7 +73,6 @@ export class ProvenConnections {
 
   constructor(parts: ProvenConnectionsParts) {
     this.#parts = parts
-    this.#trust = parts.tls === null ? {} : readTrust(parts.tls)
     const open = (owner: Owner, done: Done) => this.open(owner, done)
     this.agent = new ProvenAgent({ keepAlive: true, maxFreeSockets: KEPT_MAX, timeout: KEEP_ALIVE_MS }, open)
   }
@@ -115,7 +112,7 @@ export class ProvenConnections {
     this.#asked.set(socket, asked.epoch)
     try {
       await until(socket, 'connect', CONNECT_MS, () => true)
-      if (this.#parts.tls !== null) await until(socket, 'secureConnect', PROOF_MS, () => true)
+      if (this.#parts.trust !== null) await until(socket, 'secureConnect', PROOF_MS, () => true)
       socket.write(question)
       return await nextHead(socket)
     } catch {
@@ -143,32 +140,35 @@ export class ProvenConnections {
   #placeOf(owner: Owner): { host: string; port: number } | null {
     const place = parseListenAddress(owner.address)
     const isPlace = place !== null && HOST.test(place.host) && place.port !== 0
-    if (isPlace && (this.#parts.tls !== null || isLoopback(place.host))) return place
+    if (isPlace && (this.#parts.trust !== null || isLoopback(place.host))) return place
     if (this.#isNew(owner, 'address')) this.#parts.log.warn({ member: owner.id }, NOT_CALLED)
     return null
   }
 
   #connect(owner: Owner, place: { host: string; port: number }): Socket {
-    if (this.#parts.tls === null) return connectInTheClear(place)
+    const trusted = this.#parts.trust?.authority()
+    if (trusted === undefined) return connectInTheClear(place)
     const key = keyOf(owner)
-    const session = this.#session?.owner === key ? { session: this.#session.data } : {}
+    const { ca } = trusted
+    const known = this.#session
+    const session = known?.owner === key && known.ca === ca ? { session: known.data } : {}
     // Without a name, Node would take the host that was connected to, an address as well.
     const servername = isIP(place.host) === 0 ? place.host : ''
-    const socket = connectOverTls({ ...place, servername, ...this.#trust, ...session })
+    const socket = connectOverTls({ ...place, servername, ...trusted, ...session })
     socket.on('session', (data) => {
-      this.#session = { owner: key, data }
+      this.#session = { owner: key, ca, data }
     })
     return socket
   }
 
   /** Resolves once the other end has proved to be this owner. */
   async #untilProven(socket: Socket, owner: Owner): Promise<void> {
-    const { keys, tls } = this.#parts
+    const { keys, trust } = this.#parts
     await until(socket, 'connect', CONNECT_MS, () => true)
-    if (tls !== null) await until(socket, 'secureConnect', PROOF_MS, () => true)
+    if (trust !== null) await until(socket, 'secureConnect', PROOF_MS, () => true)
     // Without TLS, somebody may pass on what is said here to the owner. Both ends are on this machine, so that it would be
     // seen as another address, unless it has the owner's own.
-    const from = tls === null ? (socket.localAddress ?? '').replace(/^::ffff:/, '') : ''
+    const from = trust === null ? (socket.localAddress ?? '').replace(/^::ffff:/, '') : ''
     const challenge = { nonce: randomBytes(32).toString('hex'), from }
     socket.write(writeChallenge(owner, challenge.nonce, { keys }))
     const answer = readAnswer(await nextHead(socket))
@@ -185,8 +185,9 @@ export class ProvenConnections {
       this.#parts.log.error({ member, address }, NO_PROOF)
     if (code === NO_PORT_CODE && this.#isNew(owner, code))
       this.#parts.log.error({ member, address, cause: code }, NO_PORT)
-    if (CERTIFICATE_ERROR.test(code) && this.#isNew(owner, code))
-      this.#parts.log.error({ member, address, cause: code }, NO_TRUST)
+    if (!CERTIFICATE_ERROR.test(code)) return
+    this.#parts.trust?.refused()
+    if (this.#isNew(owner, code)) this.#parts.log.error({ member, address, cause: code }, NO_TRUST)
   }
 
   #isNew(owner: Owner, why: string): boolean {
@@ -254,8 +255,3 @@ function nextHead(socket: Socket): Promise<string> {
     return said.includes(HEAD_END) || said.length > HEAD_BYTES_MAX ? said.slice(0, HEAD_BYTES_MAX) : null
   })
 }
-
-const readTrust = ({ caFile, name }: NonNullable<ClusterConfig['tls']>) => ({
-  ca: readFileSync(caFile),
-  ...(name === undefined ? {} : { servername: name }),
-})

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, test } from 'vitest'
 import { silentLog } from '../../lib/log.ts'
@@ -5,6 +6,8 @@ import { parseCommandLine } from '../../runtime/command-line.ts'
 import type { OneShotCommand } from '../../runtime/commands.ts'
 import { runCommand } from '../../runtime/commands.ts'
 import { locateRuntimeFiles } from '../../runtime/files.ts'
+import { certificateInFiles, writeCertificate } from '../support/certificate-files.ts'
+import { selfSignedCertificate } from '../support/certificates.ts'
 import { createTestDatabase, openTestConnection, useTestDatabase } from '../support/postgres.ts'
 
 const JWT_SECRET = 'a secret of the tests that is long enough'
@@ -41,6 +44,33 @@ describe('the commands', async () => {
     expect(away.code).toBe(1)
     expect(away.error).toMatch(/^check-config: /)
     expect(away.error).not.toContain('secret')
+  })
+
+  test('name the setting and the file where a certificate between processes is of no use', async () => {
+    const { files, remove } = await certificateInFiles(selfSignedCertificate(['127.0.0.1']))
+    try {
+      const check = () =>
+        run({ kind: 'check-config', edition: 'community' }, dsn, '', {
+          MUSTER_INTERNAL_ADDR: '127.0.0.1:1',
+          MUSTER_INTERNAL_TLS_CERT: files.certFile,
+          MUSTER_INTERNAL_TLS_KEY: files.keyFile,
+          MUSTER_INTERNAL_TLS_CA: files.caFile,
+        })
+      expect(await check()).toMatchObject({ code: 0, error: '' })
+      writeFileSync(files.keyFile, selfSignedCertificate(['127.0.0.1']).key)
+      expect(await check()).toMatchObject({
+        code: 1,
+        error: `MUSTER_INTERNAL_TLS_KEY: ${files.keyFile} does not belong to the certificate in MUSTER_INTERNAL_TLS_CERT\n`,
+      })
+      const lifetime = { from: new Date('2020-01-01T00:00:00Z'), to: new Date('2021-01-01T00:00:00Z') }
+      await writeCertificate(files, selfSignedCertificate(['127.0.0.1'], lifetime))
+      expect(await check()).toMatchObject({
+        code: 1,
+        error: `MUSTER_INTERNAL_TLS_CERT: the certificate in ${files.certFile} has ended (2021-01-01T00:00:00.000Z)\n`,
+      })
+    } finally {
+      await remove()
+    }
   })
 
   test('migrate an empty database once', async () => {

@@ -80,6 +80,7 @@ describe('the metrics', () => {
       unproven: 2,
       versions: ['1.0.0'],
       ownedSince: new Date(0),
+      certificateEnds: new Date(0),
     })
     const served = new Set([
       ...[...(await scrape()).keys()].map((name) => name.split('{')[0]),

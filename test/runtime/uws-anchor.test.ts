@@ -82,7 +82,6 @@ it('is kept where it says plainly where it ends, like any other request', async 
   const other = uws.App()
   let otherPort = 0
   serveRequests(
-    other,
     {
       sockets: [],
       room: null,
@@ -91,7 +90,7 @@ it('is kept where it says plainly where it ends, like any other request', async 
       handle: async () => ({ status: 404, headers: {}, body: null }),
     },
     own,
-  )
+  ).serve(other)
   other.listen('127.0.0.1', 0, (socket) => {
     if (socket) otherPort = uws.us_socket_local_port(socket)
   })

@@ -28,13 +28,33 @@ function extension(id: string, value: Buffer): Buffer {
   return sequence(objectId(id), der(0x04, value))
 }
 
-/** A self-signed certificate for some names and IPv4 addresses, valid for the next ten years. */
-export function selfSignedCertificate(hosts: readonly string[]): TestCertificate {
+/** For how long a certificate counts, as seconds of UTC; whole years around now where it is not said. */
+export interface Lifetime {
+  from: Date
+  to: Date
+}
+
+const utcTime = (date: Date): Buffer =>
+  der(
+    0x17,
+    Buffer.from(
+      date
+        .toISOString()
+        .replace(/[-:T]|\.\d+/g, '')
+        .slice(2),
+    ),
+  )
+
+const yearsFromNow = (years: number): Date => new Date(Date.UTC(new Date().getUTCFullYear() + years, 0, 1))
+
+/** A self-signed certificate for some names and IPv4 addresses. */
+export function selfSignedCertificate(
+  hosts: readonly string[],
+  { from, to }: Lifetime = { from: yearsFromNow(-1), to: yearsFromNow(10) },
+): TestCertificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const commonName = der(0x0c, Buffer.from('muster test'))
   const name = sequence(der(0x31, sequence(objectId('550403'), commonName)))
-  const utcTime = (year: number) => der(0x17, Buffer.from(`${year % 100}0101000000Z`))
-  const thisYear = new Date().getUTCFullYear()
   const extensions = [
     extension('551d11', sequence(...hosts.map(subjectAltName))),
     extension('551d13', sequence(der(0x01, [0xff]))),
@@ -44,7 +64,7 @@ export function selfSignedCertificate(hosts: readonly string[]): TestCertificate
     der(0x02, [1]),
     ECDSA_WITH_SHA256,
     name,
-    sequence(utcTime(thisYear - 1), utcTime(thisYear + 10)),
+    sequence(utcTime(from), utcTime(to)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, sequence(...extensions)),

@@ -25,11 +25,15 @@ export interface TestMember {
   stop(): Promise<void>
 }
 
-/** What differs between members: the links that they speak, their migrations, and the clock of their machine. */
+/**
+ * What differs between members: the links that they speak, their migrations, the clock of their machine, and how often
+ * they look at their certificate.
+ */
 export interface Build {
   versions?: LinkVersions
   migrations?: string
   clock?: Clock
+  lookAtFilesMs?: number
 }
 
 const ROOT = new URL('../../', import.meta.url)
@@ -40,7 +44,7 @@ export async function startTestMember(
   config: Partial<Config> = {},
   build: Build = {},
 ): Promise<TestMember> {
-  const { versions, migrations = fileURLToPath(new URL('migrations', ROOT)), clock } = build
+  const { versions, migrations = fileURLToPath(new URL('migrations', ROOT)), clock, lookAtFilesMs } = build
   const log = recordingLog()
   const internalAddress = `127.0.0.1:${await findFreePort()}`
   let fatal: string | null = null
@@ -61,6 +65,7 @@ export async function startTestMember(
     },
     cluster,
     versions,
+    lookAtFilesMs,
   )
   const url = `http://127.0.0.1:${member.apiPort}`
   let stopped: Promise<void> | null = null

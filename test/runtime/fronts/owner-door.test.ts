@@ -37,7 +37,7 @@ function openDoor(address: string) {
   const door = new OwnerDoor({
     owner: () => owner,
     lookAgain() {},
-    tls: null,
+    trust: null,
     clock: systemClock,
     timers: systemTimers,
     log,

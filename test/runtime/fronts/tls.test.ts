@@ -1,12 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { X509Certificate } from 'node:crypto'
 import { request } from 'node:http'
 import { type AddressInfo, connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { connect as connectOverTls } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../../runtime/config.ts'
-import { selfSignedCertificate } from '../../support/certificates.ts'
-import { startTestMember, type TestMember, untilOwner } from '../../support/members.ts'
+import { certificateInFiles, writeCertificate } from '../../support/certificate-files.ts'
+import { selfSignedCertificate, type TestCertificate } from '../../support/certificates.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type Build, startTestMember, type TestMember, untilOwner } from '../../support/members.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -14,22 +15,35 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-async function startOne(database: TestDatabase, cluster: Partial<Config['cluster']>): Promise<TestMember> {
-  const member = await startTestMember(database, { cluster: cluster as never })
+async function startOne(
+  database: TestDatabase,
+  cluster: Partial<Config['cluster']>,
+  build: Build = {},
+): Promise<TestMember> {
+  const member = await startTestMember(database, { cluster: cluster as never }, build)
   cleanups.push(() => member.stop())
   return member
 }
 
 /** A certificate for these names, with itself as its authority, in files. */
 async function certificateFor(names: string[]) {
-  const folder = await mkdtemp(join(tmpdir(), 'muster-tls-'))
-  cleanups.push(() => rm(folder, { recursive: true }))
-  const { key, cert } = selfSignedCertificate(names)
-  const files = { keyFile: join(folder, 'tls.key'), certFile: join(folder, 'tls.crt') }
-  await writeFile(files.keyFile, key)
-  await writeFile(files.certFile, cert)
-  return { ...files, caFile: files.certFile }
+  const { files, remove } = await certificateInFiles(selfSignedCertificate(names))
+  cleanups.push(remove)
+  return files
 }
+
+/** What a new connection to the internal port of this member is shown. */
+const certificateAt = ({ internalAddress }: TestMember): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const port = Number(internalAddress.split(':')[1])
+    const socket = connectOverTls({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerX509Certificate()!.fingerprint256)
+      socket.destroy()
+    })
+    socket.on('error', reject)
+  })
+
+const fingerprintOf = ({ cert }: TestCertificate): string => new X509Certificate(cert).fingerprint256
 
 /** Ask as a client that names the server as it likes. */
 const ask = (url: string, host: string): Promise<number> =>
@@ -87,5 +101,38 @@ describe('over TLS', () => {
     ])
     // Without a way to share the wait, twenty requests of three seconds each made over a thousand.
     expect(made()).toBeLessThan(200)
+  })
+})
+
+const HERE = ['127.0.0.1']
+/** So that what is replaced is found at once. */
+const OFTEN: Build = { lookAtFilesMs: 20 }
+
+/** An owner and a front that look at their files often; the front has a link. */
+async function startPair() {
+  const database = await createTestDatabase()
+  cleanups.push(() => database.drop())
+  const tls = await certificateFor(HERE)
+  const owner = await startOne(database, { tls }, OFTEN)
+  await untilOwner(owner)
+  const front = await startOne(database, { tls }, OFTEN)
+  await eventually('the front is ready', async () => (await front.call('GET', '/readyz')).status === 200)
+  return { database, tls, owner, front }
+}
+
+describe('a certificate that was replaced', () => {
+  it('is the one of the next connection, by its own authority, without a restart', async () => {
+    const { database, tls, owner, front } = await startPair()
+    const [renewed, only] = [selfSignedCertificate(HERE), await certificateFor(HERE)]
+    await writeCertificate(tls, renewed)
+    await writeCertificate(only, renewed)
+    await eventually('it is shown', async () => (await certificateAt(owner)) === fingerprintOf(renewed))
+    // One that has never seen the former authority, and one that has trusted it alone until now.
+    const newcomer = await startOne(database, { tls: only })
+    await eventually('it is ready', async () => (await newcomer.call('GET', '/readyz')).status === 200)
+    for (const member of [newcomer, front]) {
+      const asked = Array.from({ length: 20 }, () => ask(member.url, 'muster.example.com'))
+      expect(new Set(await Promise.all(asked))).toEqual(new Set([200]))
+    }
   })
 })
