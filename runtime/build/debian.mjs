@@ -3,14 +3,16 @@ import { spawnSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 /**
  * What is taken of each package, besides its copyright: the libraries themselves, without tables, tools and manuals. The
@@ -41,12 +43,35 @@ function run(command, args, cwd) {
 /** `Name: value` of a control file. */
 const field = (control, name) => new RegExp(`^${name}: (.*)$`, 'm').exec(control)?.[1] ?? ''
 
+/** The package that has the copyright of one that is unpacked; packages of one source may share one. */
+function packageOfCopyright(unpacked, name) {
+  const doc = join(unpacked, 'usr', 'share', 'doc', name)
+  return lstatSync(doc).isSymbolicLink() ? basename(readlinkSync(doc)) : name
+}
+
+/** Copy the copyright of one unpacked package. Throws where there is none: what is passed on must have it. */
+function takeCopyright(unpacked, name, root, work) {
+  const owner = packageOfCopyright(unpacked, name)
+  let from = unpacked
+  if (owner !== name) {
+    const debs = join(work, 'copyrights')
+    from = join(work, 'unpacked-copyright')
+    for (const folder of [debs, from]) rmSync(folder, { recursive: true, force: true })
+    mkdirSync(debs)
+    run('apt-get', ['-qq', 'download', owner], debs)
+    for (const file of readdirSync(debs)) run('dpkg-deb', ['-x', join(debs, file), from], work)
+  }
+  const copyright = readFileSync(join(from, 'usr', 'share', 'doc', owner, 'copyright'))
+  const folder = join(root, 'usr', 'share', 'doc', name)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'copyright'), copyright)
+}
+
 /**
- * Copy the wanted parts of one unpacked package, its copyright, and the control file by which scanners know that it is
- * there.
+ * Copy the wanted parts of one unpacked package, and the control file by which scanners know that it is there.
  */
 function take(unpacked, name, parts, control, root) {
-  for (const part of [...parts, `usr/share/doc/${name}/copyright`]) {
+  for (const part of parts) {
     const from = join(unpacked, part)
     if (existsSync(from))
       cpSync(from, join(root, part), {
@@ -104,6 +129,7 @@ export function layDebian(root, work) {
     const control = `${run('dpkg-deb', ['-f', deb], work).trim()}\n`
     const [name, version, arch] = ['Package', 'Version', 'Architecture'].map((one) => field(control, one))
     take(unpacked, name, PACKAGES[name], control, root)
+    takeCopyright(unpacked, name, root, work)
     components.push({
       type: 'library',
       name,
