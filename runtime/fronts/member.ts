@@ -202,7 +202,6 @@ class Member implements RunningMember {
       log,
     })
     const proxies = readProxyPolicy(config, log)
-    const room = new SocketRoom(config.socketLimits)
     this.#clock = clock
     this.#pool = pool
     this.#membership = membership
@@ -212,9 +211,9 @@ class Member implements RunningMember {
     this.#certificate = certificate
     this.#door = door
     this.#proxies = proxies
-    this.#room = room
+    this.#room = new SocketRoom(config.socketLimits)
     this.#descriptors = openDescriptors(config, log, options.descriptorLimit)
-    this.#pipes = createBrowserPipes({ door, proxies, room, clock, timers: systemTimers, log })
+    this.#pipes = createBrowserPipes({ door, proxies, room: this.#room, clock, timers: systemTimers, log })
     this.#link = this.#openLink()
     this.#standing = this.#openStanding()
     this.#lock = openProcessLock({
