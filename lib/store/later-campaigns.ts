@@ -123,7 +123,8 @@ export async function findWhatRanBefore(
 
 /**
  * The configs that were brought to a workload and of which people took back what brought them, or are doing so, each with
- * the scopes that the roll-back is cut to, null for none; what somebody brought there again since is not among them.
+ * the scopes that the roll-back is cut to, null for none. What somebody brought there again since is not among them, nor
+ * what is pinned there as known-good: failed pushes are to go back to that, as somebody said by name.
  */
 export async function listHashesTakenBack(
   db: Db,
@@ -135,7 +136,8 @@ export async function listHashesTakenBack(
        and c.status in ('rolling_back', 'rolled_back')
      where not exists (select from pushes p where p.workload_id = $1 and p.config_hash = t.result_hash
        and p.submitted_at > c.roll_back_started_at
-       and (p.kind = 'approval' or (p.kind = 'rollback' and p.campaign_id is null)))`,
+       and (p.kind = 'approval' or (p.kind = 'rollback' and p.campaign_id is null)))
+     and not exists (select from known_good_configs k where k.workload_id = $1 and k.config_hash = t.result_hash)`,
     [workloadId],
   )
 }

@@ -84,7 +84,7 @@ export async function findRollback(
   const base = failedPushId === null ? null : await findCampaignBase(tx, workload.id, failedPushId)
   const takenBack = by === 'by-itself' ? await findTakenBack(tx, workload) : new Set<string>()
   const ranBefore =
-    takenBack.size === 0 || base === null || failedPushId === null
+    base === null || failedPushId === null || !takenBack.has(base)
       ? base
       : await findWhatRanBefore(tx, failedPushId, { workloadId: workload.id, hash: base })
   const target = choose(ranBefore, (hash) => !takenBack.has(hash)) ?? choose(base, () => true)

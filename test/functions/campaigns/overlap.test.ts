@@ -289,6 +289,21 @@ describe('a push that fails after an older campaign was taken back', () => {
     expect(await record(id)).toMatchObject({ status: 'rolled_back', counts: { failed: 3 } })
   })
 
+  it.each([
+    ['a campaign', byCampaign],
+    ['hand', byHand],
+  ])(
+    'goes back to what is pinned as known-good, also where the older one had brought it, from what came by %s',
+    async (_, next) => {
+      await takeBackUnder(next)
+      await settle()
+      for (const { workloadId } of agents)
+        await call('POST', `/workloads/${workloadId}/configs/${hashes[2]}/known-good`, {})
+      await fail()
+      expect(runs()).toEqual(all(hashes[2]))
+    },
+  )
+
   it('goes back to what the older one brought where its roll-back was not about the workload', async () => {
     await takeBackUnder(byCampaign, [{ key: 'muster/env', values: ['staging'] }])
     await settle()
