@@ -278,6 +278,11 @@ export const PROBLEMS = {
   'labels-have-reserved-prefix': { status: 400, error: '{field} has a key with the prefix {prefix}' },
   'labels-reach-too-many': { status: 409, error: 'the selector means more than {max} workloads' },
   'labels-too-many': { status: 400, error: '{field} has more than {max} entries' },
+  'labels-unreadable': {
+    status: 409,
+    error:
+      'workload "{workload}" has labels that cannot be read: set all labels of it anew before others are set beside them',
+  },
   'last-administrator': { status: 409, error: 'the last administrator cannot be removed or demoted' },
   'link-brace-open': { status: 400, error: 'link "{name}" has a brace without its other at "{part}"' },
   'link-host-open': {

@@ -21,7 +21,9 @@ export async function listLifted(ctx: Context, tx: Db, workloadId: string): Prom
   const workload = ctx.fleet.workload(workloadId)
   const { isHeld, isManaged, hasVariables } = await readSetByPeople(tx, workloadId)
   const isThere: Record<Lifted, boolean> = {
-    labels: workload !== null && Object.keys(workload.handLabels).length > 0,
+    // What cannot be read was set as well.
+    labels:
+      workload !== null && (workload.hasUnreadableLabels || Object.keys(workload.handLabels).length > 0),
     hold: isHeld,
     git: isManaged,
     variables: hasVariables,

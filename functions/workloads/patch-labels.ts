@@ -1,4 +1,6 @@
 import { labelWorkload } from '../../lib/changes/label-workload.ts'
+import type { Workload } from '../../lib/fleet/state/model.ts'
+import { type Refusal, refuse } from '../../lib/model/refusal.ts'
 import {
   FREE_SELECTOR_RULES,
   LABEL_ERRORS,
@@ -19,6 +21,20 @@ import { json, problem } from '../../runtime/reply.ts'
 const WORKLOADS_MAX = 500
 const CHUNK = 200
 
+/**
+ * Labels beside those that a workload has. Beside some that cannot be read none are set: nobody knows what all of them
+ * would say then, and the workload would no longer count as one of which that is not known.
+ */
+function merge(
+  workload: string,
+  { handLabels, hasUnreadableLabels }: Pick<Workload, 'handLabels' | 'hasUnreadableLabels'>,
+  more: Workload['handLabels'],
+): { ok: true; labels: Workload['handLabels'] } | LabelRefusal | Refusal<'labels-unreadable'> {
+  if (hasUnreadableLabels) return refuse('labels-unreadable', { workload })
+  const labels = { ...handLabels, ...more }
+  return refuseLabels(labels) ?? { ok: true, labels }
+}
+
 /** Set trusted labels on all workloads that a selector means or that are named, beside those that they have. */
 export default defineHttp({
   route: 'PATCH /api/workloads/labels',
@@ -33,6 +49,7 @@ export default defineHttp({
     ...SELECTOR_ERRORS,
     ...LABEL_ERRORS,
     'labels-reach-too-many',
+    'labels-unreadable',
     'workload-ids-invalid',
     'audit-unavailable',
   ],
@@ -56,14 +73,12 @@ export default defineHttp({
     )
     const workloads = meant.filter((workload) => workload !== null)
     if (workloads.length > WORKLOADS_MAX) return problem('labels-reach-too-many', { max: WORKLOADS_MAX })
+    const unread = workloads.find(({ hasUnreadableLabels }) => hasUnreadableLabels)
+    if (unread !== undefined) return problem('labels-unreadable', { workload: unread.id })
     if (body.dry_run) return json({ changed_count: workloads.length } satisfies LabelsPatched)
-    const merge = (before: Readonly<Record<string, string>>) => {
-      const labels = { ...before, ...body.labels }
-      return refuseLabels(labels) ?? { ok: true as const, labels }
-    }
     let changed = 0
     for (const { id } of workloads) {
-      const outcome = await labelWorkload<LabelRefusal>(ctx, id, merge, actor)
+      const outcome = await labelWorkload(ctx, id, (before) => merge(id, before, body.labels), actor)
       if (outcome.ok) changed++
       else if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
       // A workload that was deleted meanwhile is passed over.

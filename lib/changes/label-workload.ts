@@ -6,6 +6,7 @@ import type { Hub } from '../hub/hub.ts'
 import type { Random } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { type ApprovalClass, approvalClassOf, isLooser, lowersClass } from '../model/approval-policy.ts'
+import { type TrustedParts, trustedOf } from '../model/trusted-labels.ts'
 import type { Db } from '../store/db.ts'
 import { listKeptClasses } from '../store/reviews.ts'
 import { changedNames, noteValueAuthor } from '../store/value-authors.ts'
@@ -13,7 +14,10 @@ import type { ApprovalActor } from './approval-parts.ts'
 import { readApprovalPolicy } from './approval-policy.ts'
 import { keptUntil, noteUnreviewed } from './reviews.ts'
 
-type Labels = Readonly<Record<string, string>>
+type Labels = TrustedParts['handLabels']
+
+/** What operators set on a workload, and whether some of it could not be read. */
+type ByHand = Pick<TrustedParts, 'handLabels' | 'hasUnreadableLabels'>
 
 interface Parts {
   clock: Clock
@@ -32,7 +36,7 @@ interface Parts {
 export async function labelWorkload<Refused extends { ok: false }>(
   parts: Parts,
   id: string,
-  change: (before: Labels) => { ok: true; labels: Labels } | Refused,
+  change: (before: ByHand) => { ok: true; labels: Labels } | Refused,
   actor: ApprovalActor,
 ): Promise<
   | { ok: true; stricterUntil: Date | null }
@@ -42,20 +46,19 @@ export async function labelWorkload<Refused extends { ok: false }>(
 > {
   const { fleet, log } = parts
   const workload = fleet.workload(id)
-  const classOf = (byHand: Labels): ApprovalClass => classWith(workload, byHand)
   let former: ApprovalClass | null = null
   let formerLabels: Labels = {}
   let stricterUntil: Date | null = null
   const outcome = await fleet.changeTrustedLabels<Refused>(
     id,
     (before) => {
-      former = workload?.hasUnreadableLabels ? 'production' : classOf(before)
-      formerLabels = before
+      former = classWith(workload, before)
+      formerLabels = before.handLabels
       return change(before)
     },
     actor,
     async (tx, labels) => {
-      const own = classOf(labels)
+      const own = classWith(workload, { handLabels: labels, hasUnreadableLabels: false })
       const kept = (await listKeptClasses(tx, [id])).get(id) ?? []
       if (former !== null && former !== own && (kept.length > 0 || (await lowersBar(tx, former, own)))) {
         const review = await noteUnreviewed(parts, tx, actor, {
@@ -86,12 +89,12 @@ export async function labelWorkload<Refused extends { ok: false }>(
 type Labelled = Pick<Workload, 'labels' | 'ruleLabels'>
 
 /** The class of a workload with these labels by hand: what a label rule gives counts where nobody set the same key. */
-const classWith = (workload: Labelled | null, byHand: Labels): ApprovalClass =>
+const classWith = (workload: Labelled | null, byHand: ByHand): ApprovalClass =>
   approvalClassOf({
     targetEnv: '',
     targetGroup: '',
     labels: workload?.labels ?? {},
-    trustedLabels: { ...workload?.ruleLabels, ...byHand },
+    trustedLabels: trustedOf({ ruleLabels: workload?.ruleLabels ?? {}, ...byHand }),
   })
 
 /** Whether one of these classes asks more than the one that a workload has without labels by hand; by the stored policy. */
@@ -101,13 +104,12 @@ export async function asksMoreThanWithoutLabels(
   classes: readonly ApprovalClass[],
 ): Promise<boolean> {
   const { policy } = await readApprovalPolicy(tx)
-  const left = policy[classWith(workload, {})]
+  const left = policy[classWith(workload, { handLabels: {}, hasUnreadableLabels: false })]
   return classes.some((one) => isLooser(policy[one], left))
 }
 
 /** The class of a workload by its labels now. */
-export const classByLabels = (workload: Labelled & Pick<Workload, 'handLabels'>): ApprovalClass =>
-  classWith(workload, workload.handLabels)
+export const classByLabels = (workload: Labelled & ByHand): ApprovalClass => classWith(workload, workload)
 
 /** Whether the labels lower the bar, by the policy that is stored now. */
 async function lowersBar(tx: Db, former: ApprovalClass, own: ApprovalClass): Promise<boolean> {

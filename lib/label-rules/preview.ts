@@ -9,6 +9,7 @@ import {
 import { ENVIRONMENT_KEYS } from '../model/labels.ts'
 import { placeFieldOf } from '../model/places.ts'
 import { namesProduction } from '../model/production.ts'
+import { trustedOf } from '../model/trusted-labels.ts'
 import type { StoredLabelRule } from '../store/label-rules.ts'
 import { inTurns } from '../turns.ts'
 import type { LabelRuleChange, LabelRulePreview } from '../wire/label-rules.ts'
@@ -69,7 +70,7 @@ export async function previewRuleChange(parts: PreviewParts, change: RuleChange)
       }
       const listed = change.after?.rows ?? null
       if (listed !== null && said !== null) present.add(identity[listed.key]!)
-      const told = changeOf(parts, workload, { ...given.labels, ...workload.handLabels })
+      const told = changeOf(parts, workload, trustedOf({ ...workload, ruleLabels: given.labels }))
       if (told === null || (!isHere && !told.change.is_lowered)) continue
       sum.changed++
       if (told.change.is_lowered) {

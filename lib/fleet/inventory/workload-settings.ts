@@ -1,6 +1,8 @@
 import type { ActTransaction } from '../../audit/database.ts'
 import type { AuditFailure } from '../../audit/delivery.ts'
 import type { AuditActor } from '../../audit/event.ts'
+import type { TrustedParts } from '../../model/trusted-labels.ts'
+import { textsOf } from '../../store/readable-workload.ts'
 import {
   listOperatorSettings,
   lockWorkload,
@@ -13,7 +15,7 @@ import type { Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { wearLabels } from '../state/state.ts'
 
-type TrustedLabels = Readonly<Record<string, string>>
+type TrustedLabels = TrustedParts['handLabels']
 /** Workloads that are looked at in one turn of the event loop. */
 const CHUNK = 200
 type WorkloadUnknown = { ok: false; code: 'workload-not-found' }
@@ -41,7 +43,7 @@ export class WorkloadSettings {
   /** Replace the labels that operators set on a workload by what `change` makes of them, unless it refuses. */
   changeTrustedLabels<Refused extends { ok: false }>(
     id: string,
-    change: (before: TrustedLabels) => { ok: true; labels: TrustedLabels } | Refused,
+    change: (before: Omit<TrustedParts, 'ruleLabels'>) => { ok: true; labels: TrustedLabels } | Refused,
     actor: AuditActor | null,
     alongside: (tx: ActTransaction, labels: TrustedLabels) => Promise<void>,
   ): Promise<{ ok: true } | WorkloadUnknown | Refused | AuditFailure> {
@@ -55,7 +57,9 @@ export class WorkloadSettings {
         // The row is locked, so that no other change of the labels is lost.
         const stored = await lockWorkload(tx, id)
         if (stored === null) return unknown
-        const changed = change(stored.handLabels)
+        // It may have been written by hand since muster started.
+        const handLabels = textsOf(stored.handLabels)
+        const changed = change({ handLabels, hasUnreadableLabels: handLabels !== stored.handLabels })
         if (!changed.ok) return changed
         await setTrustedLabels(tx, id, changed.labels)
         await alongside(tx, changed.labels)

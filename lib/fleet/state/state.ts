@@ -1,6 +1,7 @@
 import type { ComponentList } from '../../model/components.ts'
 import { NameOrder } from '../../model/name-order.ts'
 import { compareText } from '../../model/text-order.ts'
+import { trustedOf } from '../../model/trusted-labels.ts'
 import type { StoredWorkload } from '../../store/workloads.ts'
 import { goneAfterMs, NO_RHYTHM, type PollRhythm } from '../decide/poll-rhythm.ts'
 import { isLastStage } from '../decide/rollout-standing.ts'
@@ -143,19 +144,6 @@ export class FleetState {
 
 type OwnLabels = Pick<StoredWorkload, 'handLabels' | 'ruleLabels'>
 
-/** A label that stands for those that cannot be read: a workload that may be production counts as that everywhere. */
-const UNREADABLE = { unreadable: 'production' }
-
-/** What operators set wins over what rules give. */
-const trustedOf = (
-  { handLabels, ruleLabels }: OwnLabels,
-  hasUnreadableLabels: boolean,
-): Workload['trustedLabels'] => ({
-  ...ruleLabels,
-  ...handLabels,
-  ...(hasUnreadableLabels ? UNREADABLE : {}),
-})
-
 /**
  * Change a workload's labels of operators, of rules, or of both; its trusted labels are made anew from them. Where those of
  * operators are given, they are all that there are, unless it is said that some could not be read.
@@ -167,14 +155,14 @@ export function wearLabels(
   const unread = change.handLabels === undefined ? workload.hasUnreadableLabels : false
   const hasUnreadableLabels = change.hasUnreadableLabels ?? unread
   Object.assign(workload, change, { hasUnreadableLabels })
-  Object.assign(workload, { trustedLabels: trustedOf(workload, hasUnreadableLabels) })
+  Object.assign(workload, { trustedLabels: trustedOf(workload) })
 }
 
 /** A workload in memory, from its stored record. */
 export function toWorkload(stored: StoredWorkload, hasUnreadableLabels = false): Workload {
   return {
     ...stored,
-    trustedLabels: trustedOf(stored, hasUnreadableLabels),
+    trustedLabels: trustedOf({ ...stored, hasUnreadableLabels }),
     hasUnreadableLabels,
     instances: new Set(),
     live: new LiveTally(),

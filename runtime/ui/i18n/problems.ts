@@ -167,6 +167,7 @@ export const problemTexts = defineTexts({
     labels_have_reserved_prefix: 'Keys go without the prefix {prefix}: {field}.',
     labels_reach_too_many: 'The conditions mean more than {max} workloads: narrow them.',
     labels_too_many: 'There are more than {max} labels.',
+    labels_unreadable: '“{workload}” has labels that cannot be read: set all its labels anew first.',
     last_administrator: 'The last administrator cannot be removed or demoted.',
     link_brace_open: 'The link “{name}” has a brace without its other at “{part}”.',
     link_host_open:
@@ -500,6 +501,8 @@ export const problemTexts = defineTexts({
     labels_have_reserved_prefix: 'Les clés s’écrivent sans le préfixe {prefix} : {field}.',
     labels_reach_too_many: 'Les conditions désignent plus de {max} workloads : resserrez-les.',
     labels_too_many: 'Il y a plus de {max} étiquettes.',
+    labels_unreadable:
+      '« {workload} » a des étiquettes illisibles : redéfinissez d’abord toutes ses étiquettes.',
     last_administrator: 'Le dernier administrateur ne peut être ni supprimé ni rétrogradé.',
     link_brace_open: 'Le lien « {name} » a une accolade sans l’autre à « {part} ».',
     link_host_open:
