@@ -115,8 +115,10 @@ export class ConfigReports {
     const state = target.state === 'cannot_report' ? 'cannot_report' : status
     // APPLYING after the target has ended is a late message; only a new offer opens the target again.
     if (state === 'applying' && !isOpen(target)) return
-    // One that was waited for in vain, and says as before that it is applying, is not waited for again.
-    if (state === 'applying' && target.state === 'straggler' && isSame) return
+    // One that was waited for in vain, and says as before that it is applying, is not waited for again; nor where that
+    // is only the first that this process hears of it.
+    const isWaitedFor = followed.push.status === 'pending' || (offer?.lastSentAtMs ?? null) !== null
+    if (state === 'applying' && target.state === 'straggler' && (isSame || !isWaitedFor)) return
     // Also where its target had failed before: the same config may have been pushed again since.
     if (state === 'failed') this.#quarantineInstance(instance, followed)
     if (target.state === state && !isLostOut(target)) return
@@ -212,7 +214,10 @@ export class ConfigReports {
   }
 
   #endAsGone(followed: FollowedPush, target: PushTarget, cause: TargetEndCause): void {
-    if (target.state !== 'gone' && isOpen(target)) {
+    // That one never answered a push which has ended stays true while it is away.
+    const stays =
+      target.state === 'straggler' && followed.push.status !== 'pending' && cause === 'disconnected'
+    if (target.state !== 'gone' && isOpen(target) && !stays) {
       moveTarget(followed, target, 'gone', this.#parts.deps.clock.now(), errorOfEnd(cause))
       this.#parts.writer.target({ pushId: followed.push.pushId, target })
     }

@@ -60,6 +60,19 @@ describe('a push that two of five instances never took', () => {
     expect(await told()).toEqual({ feed: 'succeeded', page: 'applied' })
   })
 
+  it('stays so where they are away for longer than their grace, and another push takes its place', async () => {
+    await wait(900)
+    for (const agent of agents.slice(3)) agent.lose()
+    await wait(600)
+    expect(await told()).toEqual(IN_PART)
+    for (const [n, { uid }] of agents.slice(3).entries()) connect(['d', 'e'][n]!, { uid })
+    await ctx.advance(1_000)
+    await pushConfig(ctx.fleet, workloadId, configYaml(2))
+    await ctx.advance(1_000)
+    const [, first] = await get<ChangeRecord[]>('/api/changes')
+    expect(first).toMatchObject({ outcome: 'in_part', target_count: 5, applied_count: 3 })
+  })
+
   it('stays so where another push takes its place after they came back', async () => {
     await wait(900)
     for (const agent of agents.slice(3)) agent.lose()
