@@ -267,7 +267,7 @@ export function startOpampListener(
   return listen(ctx.config.opampAddress, {
     sockets,
     room,
-    connections: new DescriptorRoom(descriptors, 1),
+    connections: new DescriptorRoom(descriptors, 1, descriptors.mostOfAgents),
     bodyLimit: (method, path) => ({
       bytesMax: postOf(method, path)?.definition.bodyBytesMax(ctx) ?? 0,
       isBeforeSignIn: false,

@@ -46,7 +46,12 @@ export function startInternalListener(parts: {
     {
       sockets: [passedBrowsers(self, owned), links],
       room: null,
-      connections: new ConnectionRoom(STRANGERS_MAX, BESIDE_MEMBERS_MAX, descriptors, isOfMember),
+      connections: new ConnectionRoom(
+        Math.min(STRANGERS_MAX, descriptors.most / 8),
+        Math.min(BESIDE_MEMBERS_MAX, descriptors.most / 2),
+        descriptors,
+        isOfMember,
+      ),
       bodyLimit: createBodyLimits(functions),
       // A member speaks for all of its callers.
       bodyRoom: sharedRoom(API_BODIES_BYTES_MAX, () => null),

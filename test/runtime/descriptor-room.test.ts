@@ -14,38 +14,58 @@ afterEach(async () => {
 })
 
 describe('the room for connections', () => {
-  it('leaves a part of the limit to the rest of the process, and half of the room to WebSockets', () => {
-    const room = new DescriptorRoom(new Descriptors(204), 1)
-    expect(['a', 'b', 'c'].map((address) => room.opened(address))).toEqual([true, true, false])
-    for (const _ of 'abc') room.closed()
-    for (const address of 'abcd') {
+  it('leaves a part of the limit to the rest of the process, and most of the room to WebSockets', () => {
+    const room = new DescriptorRoom(new Descriptors(208), 1)
+    expect(['a', 'b', 'c', 'd'].map((address) => room.opened(address))).toEqual([true, true, true, false])
+    for (const _ of 'abcd') room.closed()
+    for (const address of 'abcdefgh') {
       expect(room.opened(address)).toBe(true)
       room.socketOpened(address)
     }
-    expect(['a', 'e'].map((address) => room.opened(address))).toEqual([false, false])
+    expect(['a', 'i'].map((address) => room.opened(address))).toEqual([false, false])
     room.closed()
     room.closed()
     room.socketClosed('d')
-    expect(room.opened('e')).toBe(true)
+    expect(room.opened('i')).toBe(true)
     expect(room.turnedAway).toBe(3)
   })
 
-  it('lets an address with a WebSocket have the half that is for WebSockets', () => {
-    const room = new DescriptorRoom(new Descriptors(204), 1)
+  it('lets an address with a WebSocket have the part that is for WebSockets', () => {
+    const room = new DescriptorRoom(new Descriptors(208), 1)
     room.opened('a')
     room.socketOpened('a')
-    expect(['b', 'b', 'b'].map((address) => room.opened(address))).toEqual([true, true, false])
+    expect([...'bbbb'].map((address) => room.opened(address))).toEqual([true, true, true, false])
     room.closed()
     expect(room.opened('a')).toBe(true)
   })
 
-  it('counts two where each connection may take another one, and those of all listeners together', () => {
+  it('counts two where each connection may take another one', () => {
+    const pages = new DescriptorRoom(new Descriptors(208), 2)
+    expect([...'ab'].map((address) => pages.opened(address))).toEqual([true, false])
+  })
+
+  it('keeps nobody from one listener who is few there, however many strangers are at the other', () => {
     const all = new Descriptors(208)
-    const [agents, pages] = [new DescriptorRoom(all, 1), new DescriptorRoom(all, 2)]
+    const [agents, pages] = [new DescriptorRoom(all, 1, all.mostOfAgents), new DescriptorRoom(all, 1)]
+    expect([...'ssss'].map((address) => agents.opened(address))).toEqual([true, true, true, false])
+    agents.closed()
     expect(pages.opened('a')).toBe(true)
-    expect([agents.opened('a'), agents.opened('a'), agents.opened('a')]).toEqual([true, true, false])
-    pages.closed()
-    expect(agents.opened('a')).toBe(true)
+  })
+
+  it('leaves to pages what agents may not take', () => {
+    const all = new Descriptors(208)
+    const [agents, pages] = [new DescriptorRoom(all, 1, all.mostOfAgents), new DescriptorRoom(all, 1)]
+    for (const address of 'abcdefg') {
+      expect(agents.opened(address)).toBe(true)
+      agents.socketOpened(address)
+    }
+    expect(agents.opened('h')).toBe(false)
+    agents.closed()
+    expect(pages.opened('x')).toBe(true)
+  })
+
+  it('uses no more than there is memory for where the limit is as good as none', () => {
+    expect(new Descriptors(1_073_741_816).most).toBe(150_000)
   })
 
   it('has no end where the limit is not known', () => {
