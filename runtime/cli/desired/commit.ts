@@ -10,6 +10,8 @@ const run = promisify(execFile)
 
 /** So many authors are told at most, and so many commits of a merge are asked for theirs. */
 const AUTHORS_MAX = 200
+/** In a long history Git looks for long for whoever last wrote a file. */
+const GIT_WITHIN_MS = 60_000
 /** The longest name with its address that is told whole. */
 const NAME_LENGTH_MAX = 512
 
@@ -173,14 +175,28 @@ async function listCommits(
   commits: readonly string[],
   files: readonly string[] = [],
 ): Promise<Named> {
-  const list = async (format: string) => {
-    const range = [`--max-count=${AUTHORS_MAX}`, `--format=${format}%x00`, ...commits, '--', ...files]
-    const told = await git(checkout, env, ['--literal-pathspecs', 'rev-list', ...range])
+  const list = async (format: string, ...range: string[]) => {
+    const told = await git(checkout, env, [
+      '--literal-pathspecs',
+      'rev-list',
+      `--format=${format}%x00`,
+      ...range,
+    ])
     // Each commit comes after a line that begins with "commit".
     return told.split('\0').map((text) => text.trim().split('\n').slice(1))
   }
-  const told = await list('%H%n%an <%ae>%n%cn <%ce>')
-  const messages = await list('%(trailers:key=Co-authored-by,valueonly)')
+  const told = await list(
+    '%H%n%an <%ae>%n%cn <%ce>',
+    `--max-count=${AUTHORS_MAX}`,
+    ...commits,
+    '--',
+    ...files,
+  )
+  const found = told.flatMap(([sha = '']) => (sha === '' ? [] : [sha]))
+  const messages =
+    found.length === 0
+      ? []
+      : await list('%(trailers:key=Co-authored-by,valueonly)', '--no-walk=unsorted', ...found, '--')
   return {
     sha: told[0]?.[0] ?? '',
     people: told.flatMap((lines) => lines.slice(1)),
@@ -209,14 +225,16 @@ async function git(checkout: string, env: Environment, asked: readonly string[])
   try {
     const { stdout } = await run('git', all, {
       env: { PATH: env['PATH'], HOME: env['HOME'], ...WITHOUT_HELPERS },
-      timeout: 10_000,
+      timeout: GIT_WITHIN_MS,
       killSignal: 'SIGKILL',
       maxBuffer: 16_777_216,
     })
     return stdout
   } catch (error) {
-    const { code, stderr, message } = error as Error & { code?: unknown; stderr?: string }
-    const why = stderr?.trim().split('\n')[0] || message.split('\n')[0]!
+    const { code, stderr, message, killed } = error as Error &
+      Partial<Record<'code' | 'killed', unknown>> & { stderr?: string }
+    const slow = killed === true && code === null ? `Git did not answer in ${GIT_WITHIN_MS / 1_000} s` : ''
+    const why = slow || stderr?.trim().split('\n')[0] || message.split('\n')[0]!
     throw new GitFailure(
       `who made the commit cannot be read from ${checkout}: ${why.slice(0, NAME_LENGTH_MAX)}`,
       typeof code === 'number' ? code : undefined,
