@@ -14,6 +14,12 @@ const PASSING_CODES = /^(53...|58...|40001|40P01|55P03|57014)$/
 export const isPassing = (error: unknown) =>
   error instanceof pg.DatabaseError && PASSING_CODES.test(error.code ?? '')
 
+/** Did a statement give up waiting for a lock, as `lock_timeout` says? */
+export const isLockTimeout = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable
+    ? isLockTimeout(error.cause)
+    : error instanceof pg.DatabaseError && error.code === '55P03'
+
 /** Is the session lost, or the server unable to serve? */
 export function isLoss(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return LOSS_CODES.test(error.code ?? '')

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Connection } from './connection.ts'
+import { isLockTimeout } from './driver-errors.ts'
 
 /** One forward step of the schema, from `migrations/NNNN-slug.sql`. */
 export interface Migration {
@@ -74,13 +75,7 @@ export async function migrate(
   await connection.setStatementTimeout(0)
   try {
     for (const step of pending) {
-      await connection.transaction('migration', async (tx) => {
-        await tx.query(step.sql)
-        await tx.execute(
-          'INSERT INTO schema_migrations (version, name, is_breaking, applied_at) VALUES ($1, $2, $3, $4)',
-          [step.version, step.name, step.isBreaking, clock.now()],
-        )
-      })
+      await applyStep(connection, step, { clock, log })
       log.info({ version: step.version, name: step.name }, 'migration applied')
     }
   } finally {
@@ -88,6 +83,40 @@ export async function migrate(
   }
   return pending.map((step) => step.version)
 }
+
+/** So long a step waits for a table that somebody else holds; others wait behind it meanwhile. */
+const LOCK_WITHIN_MS = 3_000
+const PAUSE_MS = 1_000
+
+/**
+ * Apply a step. A backup holds every table for as long as it takes: the step lets others pass in between, and says once
+ * what it waits for.
+ */
+async function applyStep(
+  connection: Connection,
+  step: Migration,
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<void> {
+  for (let tries = 1; ; tries++)
+    try {
+      await connection.transaction('migration', async (tx) => {
+        await tx.query(`set local lock_timeout = ${LOCK_WITHIN_MS}`)
+        await tx.query(step.sql)
+        await tx.execute(
+          'INSERT INTO schema_migrations (version, name, is_breaking, applied_at) VALUES ($1, $2, $3, $4)',
+          [step.version, step.name, step.isBreaking, clock.now()],
+        )
+      })
+      return
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+      if (tries === 1) log.warn({ version: step.version, name: step.name }, WAITS_FOR_LOCK)
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    }
+}
+
+const WAITS_FOR_LOCK =
+  'a migration waits for a table that another session of the database holds, as a backup does: nothing is decided until it is over'
 
 function planMigrations(known: readonly Migration[], applied: readonly Applied[], log: Log): Migration[] {
   const knownVersions = new Set(known.map((step) => step.version))

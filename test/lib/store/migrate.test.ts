@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Connection } from '../../../lib/store/connection.ts'
 import { type Migration, migrate, readMigrations } from '../../../lib/store/migrate.ts'
+import { eventually } from '../../support/eventually.ts'
 import { fakeClock, recordingLog } from '../../support/fakes.ts'
 import { openTestConnection, useTestDatabase } from '../../support/postgres.ts'
 
@@ -40,6 +41,28 @@ describe('migrate', () => {
       { version: 101, applied_at: clock.now() },
       { version: 102, applied_at: clock.now() },
     ])
+  })
+
+  it('lets others pass while somebody holds a table, as a backup does, and goes on once that is over', async () => {
+    await startFrom([step(120)])
+    const holder = await openTestConnection(database.dsn)
+    const other = await openTestConnection(database.dsn)
+    const log = recordingLog()
+    try {
+      await holder.query('BEGIN')
+      await holder.query('LOCK TABLE step_120 IN ACCESS SHARE MODE')
+      const alter = step(121, { sql: 'ALTER TABLE step_120 ADD COLUMN m integer' })
+      const done = migrate(connection, [step(120), alter], { clock, log })
+      await eventually('it says that it waits', async () => log.lines.length > 0)
+      expect(log.lines).toMatchObject([{ level: 'warn', fields: { version: 121 } }])
+      // Readers are not kept waiting behind the step for as long as the backup takes.
+      expect(await other.query('SELECT * FROM step_120')).toEqual([])
+      await holder.query('COMMIT')
+      expect(await done).toEqual([121])
+    } finally {
+      await holder.close()
+      await other.close()
+    }
   })
 
   it('leaves nothing of a step that fails', async () => {
