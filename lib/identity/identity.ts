@@ -160,7 +160,7 @@ function openSignIn(parts: IdentityParts & { tokens: Tokens; ends: SessionEnds }
     : openOidc({
         ...parts,
         settings,
-        limitExchange: openCallbackRoom(),
+        limitExchange: openCallbackRoom(parts.clock),
       })
 }
 
