@@ -107,9 +107,13 @@ async function takeAll(
   steps: (Step | FleetStep)[],
   { owner, state, targets, unclear, workloads, isPruned, withAuthors }: Wanted,
 ): Promise<void> {
-  for (const target of targets) steps.push(await takeStep(api, target, await withAuthors(target.document)))
-  for (const document of state.fleets)
-    steps.push(await takeFleetStep(api, document, await withAuthors(document)))
+  // Where Git cannot say who made one of them, nothing is requested.
+  const said: Awaited<ReturnType<typeof withAuthors>>[] = []
+  for (const document of [...targets.map((target) => target.document), ...state.fleets])
+    said.push(await withAuthors(document))
+  for (const [at, target] of targets.entries()) steps.push(await takeStep(api, target, said[at]!))
+  for (const [at, document] of state.fleets.entries())
+    steps.push(await takeFleetStep(api, document, said[targets.length + at]!))
   // An unclear document may mean any workload that is kept: none is let go before it is known.
   const mayMean = [
     ...targets,
