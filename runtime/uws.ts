@@ -19,8 +19,8 @@ type ListenWithHost = (
 /** The most apps whose connections go on after their certificate was renewed; of the oldest they are closed. */
 export const FORMER_MAX = 8
 
-/** Bind an app to an address that nobody else has. */
-function bind(app: TemplatedApp, address: string, { host, port }: { host: string; port: number }) {
+/** Let an app take the connections of an address that nobody else has; null where it is taken or not there. */
+function tryBind(app: TemplatedApp, { host, port }: { host: string; port: number }): us_listen_socket | null {
   let listenSocket: us_listen_socket | false = false
   const onListen = (socket: us_listen_socket | false) => {
     listenSocket = socket
@@ -28,11 +28,14 @@ function bind(app: TemplatedApp, address: string, { host, port }: { host: string
   // 1 = LIBUS_LISTEN_EXCLUSIVE_PORT: two processes on one port must be an error, not a lottery.
   if (host === '') app.listen(port, 1, onListen)
   else (app.listen as unknown as ListenWithHost).call(app, host, port, 1, onListen)
-  if (listenSocket === false) {
-    app.close()
-    throw new Error(`Cannot listen on "${address}": address already in use or not available`)
-  }
-  return listenSocket as us_listen_socket
+  return listenSocket === false ? null : (listenSocket as us_listen_socket)
+}
+
+function bind(app: TemplatedApp, address: string, at: { host: string; port: number }): us_listen_socket {
+  const bound = tryBind(app, at)
+  if (bound !== null) return bound
+  app.close()
+  throw new Error(`Cannot listen on "${address}": address already in use or not available`)
 }
 
 /** Count the connections of an app, and cut those for which there is no room as they come. */
@@ -68,13 +71,20 @@ class Apps {
 
   /**
    * Let a new app take the connections from here on. The address is free for a moment in between, as it is exclusive:
-   * whoever connects right then tries again.
+   * whoever connects right then tries again. Throws where the new app cannot have it; the one before it takes them on.
    */
   renew(): void {
     if (this.#isStopped) return
     const app = this.#open()
+    const former = this.#all.at(-1)!
     this.#letGo()
-    this.#bound = bind(app, this.#address, this)
+    this.#bound = tryBind(app, this)
+    if (this.#bound === null) {
+      app.close()
+      this.#bound = tryBind(former, this)
+      const now = this.#bound === null ? ', and for now nobody listens there' : ''
+      throw new Error(`Cannot listen anew on "${this.#address}"${now}`)
+    }
     this.#all.push(app)
     if (this.#all.length > 1 + FORMER_MAX) this.#all.shift()!.close()
   }

@@ -12,6 +12,8 @@ export interface FoundCertificate {
   ends: Date
   /** The same as long as certificate and key are. */
   ownHash: string
+  /** Whether one of the authorities made it, or one that lies beside it and that one of them made. */
+  isByAuthority: boolean
 }
 
 export type ReadCertificate = { ok: true; found: FoundCertificate } | { ok: false; error: string }
@@ -31,17 +33,37 @@ export function readCertificate({ certFile, keyFile, caFile }: CertificateFiles)
   try {
     const [cert, key, authority] = [readFile(CERT, certFile), readFile(KEY, keyFile), readFile(CA, caFile)]
     const certificates = parseCertificates(CERT, certFile, cert)
-    parseCertificates(CA, caFile, authority)
+    const authorities = parseCertificates(CA, caFile, authority)
     const [own] = certificates as [X509Certificate]
     if (!own.checkPrivateKey(parseKey(keyFile, key)))
       throw new Fault(`${KEY}: ${keyFile} does not belong to the certificate in ${CERT}`)
     const ownHash = createHash('sha256').update(cert).update('\0').update(key).digest('hex')
     const [from, ends] = [new Date(own.validFrom), new Date(own.validTo)]
-    return { ok: true, found: { authority, from, ends, ownHash } }
+    const isByAuthority = leadsTo(authorities, own, certificates)
+    return { ok: true, found: { authority, from, ends, ownHash, isByAuthority } }
   } catch (error) {
     if (error instanceof Fault) return { ok: false, error: error.message }
     throw error
   }
+}
+
+/** Whether a certificate is one of the authorities, or was made by one, over any of those between that lie beside it. */
+function leadsTo(
+  authorities: readonly X509Certificate[],
+  own: X509Certificate,
+  beside: readonly X509Certificate[],
+): boolean {
+  const isBy = (one: X509Certificate) => (maker: X509Certificate) =>
+    one.checkIssued(maker) && one.verify(maker.publicKey)
+  let at: X509Certificate | undefined = own
+  for (const _ of beside) {
+    if (at === undefined) return false
+    const { fingerprint256 } = at
+    if (authorities.some((one) => one.fingerprint256 === fingerprint256)) return true
+    if (authorities.some(isBy(at))) return true
+    at = beside.find(isBy(at))
+  }
+  return false
 }
 
 function readFile(setting: string, file: string): Buffer {

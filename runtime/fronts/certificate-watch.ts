@@ -103,6 +103,11 @@ export class CertificateWatch implements Trust {
 
   #take(found: FoundCertificate): void {
     const isOwnNew = found.ownHash !== this.#found.ownHash
+    const fault = isOwnNew ? this.#faultOf(found) : null
+    if (fault !== null) {
+      this.#keep(fault)
+      return
+    }
     const isNew = isOwnNew || !found.authority.equals(this.#found.authority)
     try {
       if (isOwnNew) this.#listener?.renewCertificate()
@@ -115,6 +120,15 @@ export class CertificateWatch implements Trust {
     this.#found = found
     this.#said = ''
     this.#parts.log.info({ ends: found.ends }, RENEWED)
+  }
+
+  /** Why nobody would trust a certificate by which one is to be replaced that is still good; null where they would. */
+  #faultOf({ from, ends, isByAuthority }: FoundCertificate): string | null {
+    const nowMs = this.#parts.clock.now().getTime()
+    if (this.#found.ends.getTime() <= nowMs) return null
+    if (ends.getTime() <= nowMs) return `MUSTER_INTERNAL_TLS_CERT has ended on ${ends.toISOString()}`
+    if (from.getTime() > nowMs) return `MUSTER_INTERNAL_TLS_CERT begins on ${from.toISOString()}`
+    return isByAuthority ? null : 'MUSTER_INTERNAL_TLS_CERT is by none of MUSTER_INTERNAL_TLS_CA'
   }
 
   #keep(reason: string): void {

@@ -134,6 +134,28 @@ describe('the certificate between processes', () => {
     expect(watch.ends).toEqual(afterDays(150))
   })
 
+  it.each([
+    ['has ended', () => make({ from: afterDays(-90), to: afterDays(-1) }), true],
+    ['begins later only', () => make({ from: afterDays(1), to: afterDays(91) }), true],
+    ['is by nobody who is trusted', () => make({ from: afterDays(0), to: afterDays(150) }), false],
+  ])('stays while what lies in its place %s, and it is good itself', (_, other, isTrusted) => {
+    const watch = start()
+    const { cert, key } = other()
+    writeFileSync(files.certFile, cert)
+    writeFileSync(files.keyFile, key)
+    if (isTrusted) appendFileSync(files.caFile, cert)
+    timers.advance(LOOK_AT_FILES_MS)
+    expect(renewals).toBe(0)
+    expect(watch.ends).toEqual(QUARTER.to)
+    expect(saidAt('error')).toMatchObject([
+      { fields: { reason: expect.stringContaining('MUSTER_INTERNAL_TLS_CERT') } },
+    ])
+    // Once it has ended itself, there is nothing to lose.
+    clock.advance(91 * DAY_MS)
+    timers.advance(LOOK_AT_FILES_MS)
+    expect(renewals).toBe(1)
+  })
+
   it('is looked at when one was refused, but not for each that is', async () => {
     const watch = start()
     clock.advance(2_000)
