@@ -9,7 +9,7 @@ const RESERVE_MAX = 2_000
  * How many are used at most, however many there are: many containers have a million or more, and each connection takes
  * memory as well, some kilobytes of the kernel's with it.
  */
-const USED_MAX = 150_000
+const USED_MAX = 400_000
 /** What agents leave to pages, the API and probes: an eighth, up to this. */
 const KEPT_FOR_PAGES_MAX = 1_000
 
@@ -17,6 +17,8 @@ const KEPT_FOR_PAGES_MAX = 1_000
 export class Descriptors {
   readonly most: number
   held = 0
+  /** Those of connections that are no WebSockets. */
+  plain = 0
 
   /** `limit`: how many the process may have open; null where that is not known, and then there is no bound. */
   constructor(limit: number | null) {
@@ -44,9 +46,9 @@ export function readDescriptorLimit(): number | null {
 
 /**
  * Bounds the connections of a public listener, so that whoever opens them and says nothing does not take the descriptors
- * that the process needs for its database, its links and its files. Connections that are no WebSockets are bounded to
- * three eighths of what there is at each listener, so that strangers at one do not keep newcomers away from the other, but
- * for those from an address that has a WebSocket here: an agent is one for a moment only.
+ * that the process needs for its database, its links and its files. Connections that are no WebSockets are bounded to half
+ * of what there is, and to three eighths at each listener, so that strangers at one do not keep newcomers away from the
+ * other, but for those from an address that has a WebSocket here: an agent is one for a moment only.
  */
 export class DescriptorRoom implements Connections {
   readonly #all: Descriptors
@@ -68,25 +70,31 @@ export class DescriptorRoom implements Connections {
 
   opened(address: string): boolean {
     this.#all.held += this.#each
-    this.#plain += this.#each
-    const isFew = this.#plain <= (this.#all.most * 3) / 8
-    const isLetIn = this.#all.held <= this.#most && (isFew || this.#sockets.has(address))
+    this.#countPlain(this.#each)
+    const { held, plain, most } = this.#all
+    const isFew = plain <= most / 2 && this.#plain <= (most * 3) / 8
+    const isLetIn = held <= this.#most && (isFew || this.#sockets.has(address))
     if (!isLetIn) this.turnedAway++
     return isLetIn
   }
 
   closed(): void {
     this.#all.held -= this.#each
-    this.#plain -= this.#each
+    this.#countPlain(-this.#each)
   }
 
   socketOpened(address: string): void {
     this.#sockets.opened(address)
-    this.#plain -= this.#each
+    this.#countPlain(-this.#each)
   }
 
   socketClosed(address: string): void {
     this.#sockets.closed(address)
     this.#all.held -= this.#each
+  }
+
+  #countPlain(more: number): void {
+    this.#plain += more
+    this.#all.plain += more
   }
 }

@@ -65,7 +65,7 @@ describe('the room for connections', () => {
   })
 
   it('uses no more than there is memory for where the limit is as good as none', () => {
-    expect(new Descriptors(1_073_741_816).most).toBe(150_000)
+    expect(new Descriptors(1_073_741_816).most).toBe(400_000)
   })
 
   it('has no end where the limit is not known', () => {
