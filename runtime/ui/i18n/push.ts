@@ -49,7 +49,7 @@ export const pushTexts = defineTexts({
       `${n(failed)} of ${n(total)} ${plural(total, 'instance', 'instances')} could not apply it.`,
     failedNext: 'See what keeps those that failed from running it, or propose a config that they can run.',
     silentNext:
-      'Of these only what they ran before is known. See whether their supervisors are up, then push again or roll back.',
+      'Of these only what they ran before is known. See whether their supervisors are up, then push again or, where another config was applied before, roll back.',
     running: (applied: number, total: number) => `It is on its way: ${n(applied)} of ${n(total)} have it.`,
     ended: (applied: number, total: number) => `It has ended: ${n(applied)} of ${n(total)} applied it.`,
     halted: (applied: number, total: number) =>
@@ -105,7 +105,7 @@ export const pushTexts = defineTexts({
     failedNext:
       'Voyez ce qui en empêche celles qui ont échoué, ou proposez une config qu’elles peuvent exécuter.',
     silentNext:
-      'De celles-ci, on ne sait que ce qu’elles exécutaient avant. Voyez si leurs superviseurs tournent, puis poussez de nouveau ou revenez en arrière.',
+      'De celles-ci, on ne sait que ce qu’elles exécutaient avant. Voyez si leurs superviseurs tournent, puis poussez de nouveau ou, si une autre config y fut appliquée, revenez en arrière.',
     running: (applied: number, total: number) => `Elle est en route : ${n(applied)} sur ${n(total)} l’ont.`,
     ended: (applied: number, total: number) =>
       `Elle est terminée : ${n(applied)} sur ${n(total)} l’ont appliquée.`,

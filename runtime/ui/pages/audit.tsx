@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { Fragment } from 'preact'
 import type {
   AuditEventRecord,
   AuditPage as AuditPageRecord,
@@ -139,6 +140,19 @@ function Resource({ event }: { event: AuditEventRecord }) {
   )
 }
 
+/** A code that may be broken behind its dots, and not amid its words. */
+const breakAtDots = (code: string) =>
+  code.split('.').map((part, at) =>
+    at === 0 ? (
+      part
+    ) : (
+      <Fragment key={at}>
+        .<wbr />
+        {part}
+      </Fragment>
+    ),
+  )
+
 function columnsOf(people: ReadonlyMap<string, string>): TableColumn<AuditEventRecord>[] {
   const { column } = say(auditTexts)
   return [
@@ -149,7 +163,7 @@ function columnsOf(people: ReadonlyMap<string, string>): TableColumn<AuditEventR
       look: 'text',
       cell: ({ action }) => (
         <>
-          {describeAction(action)} <div class="mono faint">{action}</div>
+          {describeAction(action)} <div class="mono faint">{breakAtDots(action)}</div>
         </>
       ),
     },

@@ -12,7 +12,7 @@ afterEach(() => {
 })
 
 const UNANSWERED =
-  'Of these only what they ran before is known. See whether their supervisors are up, then push again or roll back.'
+  'Of these only what they ran before is known. See whether their supervisors are up, then push again or, where another config was applied before, roll back.'
 const FAILED_NEXT = 'See what keeps those that failed from running it, or propose a config that they can run.'
 
 describe('how far a push got', () => {
