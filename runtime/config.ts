@@ -1,4 +1,5 @@
 import type { OidcSettings } from '../lib/identity/oidc/settings.ts'
+import { parseUrl } from '../lib/model/parse-url.ts'
 import { OPAMP_PATH } from '../lib/opamp/agent-address.ts'
 import { type ProxySettings, readProxySettings } from '../lib/outbound/proxy.ts'
 import { formatAddress, isLoopback, parseListenAddress } from './listen-address.ts'
@@ -245,7 +246,7 @@ function checkListenAddresses(reader: Reader): string | null {
 /** The address for agents as somebody sets it: where a proxy in front has another host or port than muster itself. */
 function readAgentUrl(text: string): string | null {
   if (text === '') return ''
-  if (!URL.canParse(text)) return null
+  if (parseUrl(text) === null) return null
   const { protocol, host, pathname, username, password, search, hash } = new URL(text)
   const scheme = { 'wss:': 'wss', 'https:': 'wss', 'ws:': 'ws', 'http:': 'ws' }[protocol]
   const isPlain = username === '' && password === '' && search === '' && hash === ''

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { parseUrl } from '../model/parse-url.ts'
 import { type AddressRefusal, type AddressVerdict, judgeAddress } from './address-policy.ts'
 
 /** Why a webhook URL is refused before any connection is made. */
@@ -33,7 +34,7 @@ function isLocalName(host: string): boolean {
 function parse(text: string, base: URL | null): URL | null {
   // The URL parser silently drops tabs and line breaks and reads a backslash as a slash; refuse such a text.
   if (/[\u0000-\u0020\u007f\\]/.test(text)) return null
-  return URL.canParse(text, base?.href) ? new URL(text, base?.href) : null
+  return parseUrl(text, base?.href)
 }
 
 /**

@@ -1,3 +1,5 @@
+import { parseUrl } from './parse-url.ts'
+
 /** Why a text is no pattern of a link, with the part of it that is at fault. */
 export type LinkTemplateFault =
   | { code: 'not_https' | 'in_host' | 'open_brace'; part: string }
@@ -62,7 +64,7 @@ export function readLinkTemplate(
   const isWhole = placeholders.length === 0 || end > 0
   if (!isWhole) return fail('in_host', placeholders[0]!)
   const sample = texts.join('x')
-  if (!URL.canParse(sample) || /[\s\\]/.test(sample)) return fail('not_https', sample.slice(0, 40))
+  if (parseUrl(sample) === null || /[\s\\]/.test(sample)) return fail('not_https', sample.slice(0, 40))
   const { protocol, username, password } = new URL(sample)
   if (protocol !== 'https:' || username !== '' || password !== '')
     return fail('not_https', host.split('/')[0]!)

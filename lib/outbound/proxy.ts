@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { parseUrl } from '../model/parse-url.ts'
 
 /** A proxy on the way out. */
 export interface OutboundProxy {
@@ -74,7 +75,7 @@ function readProxy(value: string): OutboundProxy | null | 'unusable' {
   const text = value.trim()
   if (text === '') return null
   const written = text.includes('://') ? text : `http://${text}`
-  if (!URL.canParse(written)) return 'unusable'
+  if (parseUrl(written) === null) return 'unusable'
   const url = new URL(written)
   if ((url.protocol !== 'http:' && url.protocol !== 'https:') || url.hostname === '') return 'unusable'
   // A password that was not encoded: what stands before its slash would be taken for the proxy's name, and told.

@@ -3,6 +3,7 @@ import { type ClientRequest, request as requestPlain } from 'node:http'
 import { request as requestTls } from 'node:https'
 import { isIP } from 'node:net'
 import { connect as connectTls, rootCertificates } from 'node:tls'
+import { parseUrl } from '../../../lib/model/parse-url.ts'
 import { proxyFor, readProxySettings } from '../../../lib/outbound/proxy.ts'
 import { openTunnel, TunnelFailure } from '../../../lib/outbound/tunnel.ts'
 import type { Environment } from '../../config.ts'
@@ -28,7 +29,7 @@ export interface Answer {
  */
 export function readServiceUrl(given: string): string {
   const wanted = 'the URL of the service must be as https://muster.example.com'
-  if (!URL.canParse(given)) throw new WrongArguments(wanted)
+  if (parseUrl(given) === null) throw new WrongArguments(wanted)
   const url = new URL(given)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new WrongArguments(wanted)
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')

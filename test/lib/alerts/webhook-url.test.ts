@@ -130,6 +130,13 @@ describe('checkWebhookUrl', () => {
     expect(checkWebhookUrl(url)).toMatchObject({ ok: true, target: { host, isLiteralAddress } })
   })
 
+  it('accepts a name with other letters also once many were looked at', () => {
+    const refused = Array.from({ length: 30_000 }, () => checkWebhookUrl('https://bücher.example/')).filter(
+      ({ ok }) => !ok,
+    )
+    expect(refused).toEqual([])
+  })
+
   it('resolves the location of a redirect against the page that sent it, and judges the result', () => {
     const base = new URL('https://hooks.example.com/a/b')
     const relative = checkWebhookUrl('../c', base)
