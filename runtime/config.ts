@@ -246,8 +246,9 @@ function checkListenAddresses(reader: Reader): string | null {
 /** The address for agents as somebody sets it: where a proxy in front has another host or port than muster itself. */
 function readAgentUrl(text: string): string | null {
   if (text === '') return ''
-  if (parseUrl(text) === null) return null
-  const { protocol, host, pathname, username, password, search, hash } = new URL(text)
+  const url = parseUrl(text)
+  if (url === null) return null
+  const { protocol, host, pathname, username, password, search, hash } = url
   const scheme = { 'wss:': 'wss', 'https:': 'wss', 'ws:': 'ws', 'http:': 'ws' }[protocol]
   const isPlain = username === '' && password === '' && search === '' && hash === ''
   const isPath = ['', '/', OPAMP_PATH, `${OPAMP_PATH}/`].includes(pathname)

@@ -64,8 +64,9 @@ export function readLinkTemplate(
   const isWhole = placeholders.length === 0 || end > 0
   if (!isWhole) return fail('in_host', placeholders[0]!)
   const sample = texts.join('x')
-  if (parseUrl(sample) === null || /[\s\\]/.test(sample)) return fail('not_https', sample.slice(0, 40))
-  const { protocol, username, password } = new URL(sample)
+  const url = parseUrl(sample)
+  if (url === null || /[\s\\]/.test(sample)) return fail('not_https', sample.slice(0, 40))
+  const { protocol, username, password } = url
   if (protocol !== 'https:' || username !== '' || password !== '')
     return fail('not_https', host.split('/')[0]!)
   return { ok: true, template: { texts, placeholders } }

@@ -1,3 +1,5 @@
+import { parseUrl } from '../model/parse-url.ts'
+
 /** Where agents connect to, on the listener that is theirs. */
 export const OPAMP_PATH = '/v1/opamp'
 const DEFAULT_PORT = '4320'
@@ -16,8 +18,8 @@ interface KnownAddresses {
 
 /** The host of a Host header, without its port; `localhost` where it holds anything else. */
 function hostOf(header: string): string {
-  if (!/^[\w.:[\]-]+$/.test(header) || !URL.canParse(`http://${header}`)) return 'localhost'
-  return new URL(`http://${header}`).hostname
+  if (!/^[\w.:[\]-]+$/.test(header)) return 'localhost'
+  return parseUrl(`http://${header}`)?.hostname ?? 'localhost'
 }
 
 /** The address that a new collector connects to, by WebSocket, as far as this service can know it. */

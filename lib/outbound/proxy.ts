@@ -75,8 +75,8 @@ function readProxy(value: string): OutboundProxy | null | 'unusable' {
   const text = value.trim()
   if (text === '') return null
   const written = text.includes('://') ? text : `http://${text}`
-  if (parseUrl(written) === null) return 'unusable'
-  const url = new URL(written)
+  const url = parseUrl(written)
+  if (url === null) return 'unusable'
   if ((url.protocol !== 'http:' && url.protocol !== 'https:') || url.hostname === '') return 'unusable'
   // A password that was not encoded: what stands before its slash would be taken for the proxy's name, and told.
   if (`${url.pathname}${url.search}${url.hash}`.includes('@')) return 'unusable'

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
+import { parseUrl } from '../../lib/model/parse-url.ts'
 import { parseListenAddress } from '../listen-address.ts'
 
 /** How long what a name led to is gone by, before it is looked up anew. */
@@ -67,5 +68,5 @@ export class MemberAddresses {
 /** The one form of an address in which listeners name their peers. */
 function toCanonical(address: string): string {
   const url = isIP(address) === 6 ? `http://[${address}]/` : ''
-  return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : address
+  return parseUrl(url)?.hostname.slice(1, -1) ?? address
 }

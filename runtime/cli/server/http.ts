@@ -29,8 +29,8 @@ export interface Answer {
  */
 export function readServiceUrl(given: string): string {
   const wanted = 'the URL of the service must be as https://muster.example.com'
-  if (parseUrl(given) === null) throw new WrongArguments(wanted)
-  const url = new URL(given)
+  const url = parseUrl(given)
+  if (url === null) throw new WrongArguments(wanted)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new WrongArguments(wanted)
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
     throw new WrongArguments(`${wanted}, without a user, a query or a fragment`)
