@@ -500,9 +500,13 @@ export class OwnerLink implements ConfigReader {
     if (fleet.isStopped) return
     this.push(['answer', n, said])
     this.#withdraw(uid, before, null)
-    // Whatever the agent was offered before has arrived or was lost by now: it polls again.
-    this.#polled.delete(uid)
     this.#forgetPolled()
+    const known = fleet.state.instances.get(uid)
+    const isReporting = known === undefined || canReport(known)
+    // What the agent was offered before has arrived or was lost by now, as it polls again. One that reports its config says
+    // which; of another one the front alone may say that the answer came too late, and its link may end with that word.
+    if (said?.offer === undefined && !isReporting) return
+    this.#polled.delete(uid)
     if (said?.offer === undefined) return
     const { hash } = said.offer
     if (this.#isClosed) this.#pollNotSent(uid, hash)

@@ -128,7 +128,10 @@ export const KEPT_LINKED_SEEDS: readonly (readonly [number, string])[] = [
   [117, 'a fault of which no record was kept'],
   [121, 'nothing of the fleet: a workload was deleted while an offer was on its way'],
   [122, 'an offer whose commit was in doubt, not counted because its push had failed meanwhile'],
-  [7150, 'a component list that was asked for in answers that came too late for their polls'],
+  [
+    7150,
+    'a component list that was asked for in answers that came too late for their polls; later an offer, too',
+  ],
   [7167, 'a component list and a config status that a full socket was asked for in vain'],
   [7172, 'a config status that a full socket was asked for in vain'],
   [

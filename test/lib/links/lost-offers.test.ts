@@ -210,3 +210,30 @@ it('an agent whose link is cut amid a roll-back gets its former config once it c
   await fleet.ctx.advance(SOON_MS)
   expect(offered(front).at(-1)).toBe(former.hash)
 })
+
+describe('an offer that came too late for the poll of an agent that reports no config', () => {
+  /** It says nothing of its remote config. */
+  const UNREPORTING: PlainMessage = { ...DESCRIBED, capabilities: 0x3 }
+
+  it('is made again, although it has polled since, where the word of it is lost with the link', async () => {
+    const [front, owner] = [openFront('front'), openOwner()]
+    const link = front.link(owner)
+    const poll = async (sequenceNum: number, more: PlainMessage = { capabilities: 0x3 }) => {
+      const answer = front.poll(1, sequenceNum, more)
+      await fleet.ctx.advance(300)
+      await fleet.ctx.advance(800)
+      return (await answer)?.remoteConfig
+    }
+    await poll(1, UNREPORTING)
+    const { hash } = await pushConfig(fleet.ctx.fleet, instanceOf(1)!.workload!.id, configYaml(1))
+    link.hold()
+    expect(await poll(2)).toBeUndefined()
+    expect(await poll(3)).toBeUndefined()
+    link.losing()
+    link.deliver()
+    link.break()
+    front.link(owner)
+    expect(Buffer.from((await poll(4))?.hash ?? '').toString('hex')).toBe(hash)
+    expect(await poll(5)).toBeUndefined()
+  })
+})
