@@ -4,6 +4,7 @@ import { AUTO_APPLY_TARGET_COLUMNS, type StoredAutoApplyTarget } from './auto-ap
 import { type CampaignTargetEnd, MAY_RUN_RESULT } from './campaign-targets.ts'
 import type { Db } from './db.ts'
 import { SAYS_THE_SAME } from './fleet-configs.ts'
+import { waysBack } from './ran-before.ts'
 
 // What the roll-back of a campaign does with workloads to which its version was brought by itself.
 
@@ -59,14 +60,16 @@ export async function listKeptByItself(
 ): Promise<(KeptByItself & { count: number; withoutBase: number })[]> {
   if (campaigns.length === 0) return []
   return db.query(
-    `select * from (
+    `${waysBack(`select distinct t.push_id, t.workload_id, t.base_hash as hash ${BROUGHT_BY_ITSELF}
+       and w.active_config_hash = t.result_hash`)}
+     select * from (
        select kept.*, count(*) over (partition by "campaignId")::int as count,
          (count(*) filter (where not "hasBase") over (partition by "campaignId"))::int as "withoutBase",
          row_number() over (partition by "campaignId" order by "workloadId") as place
        from (
          select distinct on (n.campaign_id, t.workload_id) n.campaign_id as "campaignId", t.workload_id as "workloadId",
            t.workload_name as "workloadName", t.workload_place as "workloadPlace", t.is_newcomer as "isNewcomer",
-           t.base_hash is not null as "hasBase", t.cause,
+           exists (select from ways_back b where b.push_id = t.push_id and b.obstacle is null) as "hasBase", t.cause,
            case when t.rolled_back_by is not null and t.state <> all($3::text[]) then t.state end as back
          ${BROUGHT_BY_ITSELF} and w.active_config_hash = t.result_hash
          order by n.campaign_id, t.workload_id, t.started_at desc) as kept) as placed

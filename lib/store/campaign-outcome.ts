@@ -2,7 +2,7 @@ import { statesThat } from '../model/target-states.ts'
 import type { CampaignReason, CampaignTargetState } from '../wire/campaigns.ts'
 import { MAY_BE_TAKEN_BACK } from './campaign-targets.ts'
 import type { Db } from './db.ts'
-import { APPROVED, onlyFailed } from './pushes.ts'
+import { waysBack } from './ran-before.ts'
 
 /** When a share of a campaign's workloads had applied the change. */
 export interface ReachedShare {
@@ -112,17 +112,17 @@ export interface StoredWayBack {
 /** How many workloads of a campaign it would give their former config to take it back now, and how many not, by why. */
 export async function countWayBack(db: Db, campaignId: string): Promise<StoredWayBack> {
   const [found] = await db.query<StoredWayBack>(
-    `select count(*) filter (where runs and has_base)::int as "goesBack",
+    `${waysBack(`select push_id, workload_id, base_hash as hash from campaign_targets
+       where campaign_id = $1 and push_id is not null and state = any($2::text[])`)}
+     select count(*) filter (where runs and has_base)::int as "goesBack",
        count(*) filter (where runs and not has_base and state <> 'failed')::int as "withoutBase",
        count(*) filter (where not runs and state = 'applied')::int as "movedOn"
      from (
-       select t.state, t.base_hash is not null and not ${onlyFailed('t.workload_id', 't.base_hash')}
-         and exists (select from pushes p where p.workload_id = t.workload_id and p.config_hash = t.base_hash
-           and ${APPROVED}) as has_base,
+       select t.state, b.obstacle is null as has_base,
          t.state = 'started' or coalesce(w.active_config_hash = t.result_hash, false)
            or coalesce(w.rollout_push_id = t.push_id, false) as runs
-       from campaign_targets t left join workloads w on w.id = t.workload_id
-       where t.campaign_id = $1 and t.push_id is not null and t.state = any($2::text[])) as brought`,
+       from ways_back b join campaign_targets t on t.campaign_id = $1 and t.workload_id = b.workload_id
+         left join workloads w on w.id = t.workload_id) as told`,
     [campaignId, MAY_BE_TAKEN_BACK],
   )
   return found!

@@ -67,15 +67,14 @@ export async function letWaitAgain(tx: Db, campaignId: string, now: Date): Promi
 }
 
 /**
- * What campaigns, and versions by themselves, pushed to the workload `$1`, each with the campaign whose roll-back takes it
- * back.
+ * SQL for what campaigns, and versions by themselves, pushed to workloads, each with the campaign whose roll-back takes
+ * it back. It is asked of single workloads, so that their indexes are used.
  */
-const BROUGHT = `brought as (
-    select push_id, base_hash, result_hash, state, started_at, campaign_id as back_id from campaign_targets
-    where workload_id = $1 and push_id is not null
+export const BROUGHT = `brought as not materialized (
+    select workload_id, push_id, base_hash, result_hash, state, started_at, campaign_id as back_id from campaign_targets
+    where push_id is not null
     union all
-    select push_id, base_hash, result_hash, state, started_at, rolled_back_by from auto_apply_targets
-    where workload_id = $1)`
+    select workload_id, push_id, base_hash, result_hash, state, started_at, rolled_back_by from auto_apply_targets)`
 
 /** Whether another campaign that is being rolled back is about to give a workload this config back. */
 export async function isAboutToGet(
@@ -87,38 +86,10 @@ export async function isAboutToGet(
     `with ${BROUGHT}
      select from brought t join campaigns c on c.id = t.back_id and c.status = 'rolling_back'
        join workloads w on w.id = $1 and w.active_config_hash = t.result_hash
-     where t.back_id <> $2 and t.base_hash = $3 and t.state = any($4::text[])`,
+     where t.workload_id = $1 and t.back_id <> $2 and t.base_hash = $3 and t.state = any($4::text[])`,
     [workloadId, campaignId, hash, MAY_BE_TAKEN_BACK],
   )
   return rows.length > 0
-}
-
-/**
- * What a workload gets where a push is taken back that is to give it this config back: the config itself, or, where that
- * had been brought before and the campaign that brought it was rolled back while the workload ran what this push brought,
- * what it ran before that, and so on. Where several had brought it, the last one counts. One that is not rolled back to
- * its end yet counts where it has left this workload alone already, since it does not come back to it.
- */
-export async function findWhatRanBefore(
-  db: Db,
-  pushId: string,
-  { workloadId, hash }: { workloadId: string; hash: string },
-): Promise<string> {
-  const rows = await db.query<{ hash: string }>(
-    `with recursive ${BROUGHT}, before as (
-       select $3::text as hash, started_at, 0 as steps from brought where push_id = $2
-       union all
-       select older.base_hash, older.started_at, steps + 1 from before cross join lateral (
-         select t.base_hash, t.started_at from brought t join campaigns c on c.id = t.back_id
-           and (c.status = 'rolled_back' or (c.status = 'rolling_back' and t.state = 'moved_on'))
-           and c.roll_back_started_at > before.started_at
-         where t.result_hash = before.hash and t.base_hash is not null and t.started_at < before.started_at
-         order by t.started_at desc limit 1) as older
-     )
-     select hash from before order by steps desc limit 1`,
-    [workloadId, pushId, hash],
-  )
-  return rows[0]?.hash ?? hash
 }
 
 /**
@@ -134,7 +105,8 @@ export async function listHashesTakenBack(
     `with ${BROUGHT}
      select t.result_hash as hash, c.scope->'cut_to' as "cutTo" from brought t join campaigns c on c.id = t.back_id
        and c.status in ('rolling_back', 'rolled_back')
-     where not exists (select from pushes p where p.workload_id = $1 and p.config_hash = t.result_hash
+     where t.workload_id = $1 and not exists (
+       select from pushes p where p.workload_id = $1 and p.config_hash = t.result_hash
        and p.submitted_at > c.roll_back_started_at
        and (p.kind = 'approval' or (p.kind = 'rollback' and p.campaign_id is null)))
      and not exists (select from known_good_configs k where k.workload_id = $1 and k.config_hash = t.result_hash)`,

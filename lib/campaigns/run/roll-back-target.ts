@@ -1,12 +1,11 @@
 import { hasOpenPush, isActiveConfigOpen } from '../../fleet/pushes/find-obstacle.ts'
-import { mayBringBack } from '../../fleet/pushes/rollback-search.ts'
 import type { Workload } from '../../fleet/state/model.ts'
 import { markByItselfRollingBack } from '../../store/auto-apply-roll-back.ts'
 import { markTargetRollingBack, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import { type CampaignSummary, shareCampaign } from '../../store/campaigns.ts'
 import { findContent } from '../../store/config-contents.ts'
-import { findWhatRanBefore, isAboutToGet } from '../../store/later-campaigns.ts'
-import { wasEverApplied } from '../../store/pushes.ts'
+import { isAboutToGet } from '../../store/later-campaigns.ts'
+import { findWayBack } from '../../store/ran-before.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { isInOneOf } from '../judge/scope.ts'
 import { closerOf } from './stop-staged.ts'
@@ -28,7 +27,7 @@ export type BackOutcome =
   | { kind: 'busy'; isUnsure?: true }
   /** The workload runs something newer, or is gone: it is left alone. */
   | { kind: 'moved_on' }
-  /** There is no former config, or none that may be brought back (`mayBringBack`), which the reason says. */
+  /** There is no former config, or none that may be brought back (`findWayBack`), which the reason says. */
   | { kind: 'no_way_back'; reason: 'base_not_approved' | null }
   | { kind: 'refused' }
 
@@ -48,12 +47,9 @@ export async function rollBackTarget(
     return { kind: isUndecided ? 'busy' : 'moved_on' }
   }
   if (hasOpenPush(workload, target.pushId)) return { kind: 'busy' }
-  const base = await findBase(parts, target)
-  if (base === null || (await failedAtFirst(parts, workload, base.hash)))
-    return { kind: 'no_way_back', reason: null }
-  const back = { workloadId: workload.id, hash: base.hash }
-  if (!(await mayBringBack(parts.db, 'person', back)))
-    return { kind: 'no_way_back', reason: 'base_not_approved' }
+  const { base, obstacle } = await findBase(parts, target)
+  if (base === null)
+    return { kind: 'no_way_back', reason: obstacle === 'base_not_approved' ? obstacle : null }
   const pushed = await parts.fleet.push<{ ok: false; code: 'moved-on' | 'campaign-stopped' }>(
     {
       workloadId: workload.id,
@@ -91,15 +87,12 @@ export async function rollBackTarget(
   return { kind: pushed.code === 'moved-on' || pushed.code === 'workload-not-found' ? 'moved_on' : 'refused' }
 }
 
-/** The config that a target goes back to; null where it had none, or that is not kept any more. */
+/** The config that a target goes back to; null where it has none, or none that may be brought back. */
 async function findBase({ db }: CampaignParts, { workloadId, baseHash, pushId }: BackTarget) {
-  if (baseHash === null || pushId === null) return null
-  return findContent(db, await findWhatRanBefore(db, pushId, { workloadId, hash: baseHash }))
+  if (baseHash === null || pushId === null) return { base: null, obstacle: 'none' }
+  const { hash, obstacle } = await findWayBack(db, { pushId, workloadId, hash: baseHash })
+  return { base: obstacle === null ? await findContent(db, hash) : null, obstacle }
 }
-
-/** Whether a config only ever failed there, and stayed assigned since there was nothing before it. */
-const failedAtFirst = async ({ db }: CampaignParts, { id, quarantinedHashes }: Workload, hash: string) =>
-  quarantinedHashes.has(hash) && !(await wasEverApplied(db, id, hash))
 
 /** Whether the roll-back of a newer campaign has yet to give the workload back what this one brought. */
 const willRunResult = async (

@@ -4,9 +4,10 @@ import { findCampaignBase } from '../../store/campaign-targets.ts'
 import { findContent, findContents } from '../../store/config-contents.ts'
 import type { Db } from '../../store/db.ts'
 import { findKnownGood } from '../../store/known-good.ts'
-import { findWhatRanBefore, listHashesTakenBack } from '../../store/later-campaigns.ts'
+import { listHashesTakenBack } from '../../store/later-campaigns.ts'
 import { listAppliedHashes, listUnapprovedHashes, wasEverApproved } from '../../store/pushes.ts'
 import { listWorkloadQuarantines } from '../../store/quarantines.ts'
+import { findWhatRanBefore } from '../../store/ran-before.ts'
 import { chooseRollbackTarget, type RollbackTarget } from '../decide/push.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import type { Instance, Workload } from '../state/model.ts'
@@ -86,7 +87,7 @@ export async function findRollback(
   const ranBefore =
     base === null || failedPushId === null || !takenBack.has(base)
       ? base
-      : await findWhatRanBefore(tx, failedPushId, { workloadId: workload.id, hash: base })
+      : await findWhatRanBefore(tx, { pushId: failedPushId, workloadId: workload.id, hash: base })
   const target = choose(ranBefore, (hash) => !takenBack.has(hash)) ?? choose(base, () => true)
   const content = target === null ? undefined : contents.get(target.hash)
   return target === null || content === undefined

@@ -66,6 +66,22 @@ it('a roll-back brings back what nobody approved only once a second person has a
   expect(await scene.targetOf(id, forced)).toMatchObject({ state: 'rolled_back' })
 })
 
+it('says beforehand who goes back, also where that is what ran before an older campaign that was rolled back', async () => {
+  const older = await scene.approved()
+  await carry(older)
+  const newer = await scene.approved({ change: { kind: 'text', yaml: configYaml(5) } })
+  await carry(newer)
+  await rollBack(older)
+  const { way_back } = await scene.record(newer)
+  await rollBack(newer)
+  expect(await scene.targetOf(newer, forced)).toMatchObject({
+    state: 'no_way_back',
+    reason: 'base_not_approved',
+  })
+  expect(other.offered().at(-1)).toBe(FIRST)
+  expect(way_back).toEqual({ goes_back: 1, no_way_back: 1, moved_on: 0 })
+})
+
 it('a push of a campaign that fails brings back by itself what ran before, whoever approved it', async () => {
   const id = await scene.approved({ scope: { workload_ids: [forced.workloadId] } })
   expect((await scene.call('POST', `/${id}/start`)).status).toBe(200)
