@@ -1,3 +1,5 @@
+import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
+import { rightsOn } from '../../lib/model/scopes.ts'
 import { isVersionOutdated } from '../../lib/model/versions.ts'
 import { toDriftCollector } from '../../lib/posture/drift-facts.ts'
 import { buildDriftOverview, type DriftCollector } from '../../lib/posture/drift-overview.ts'
@@ -24,7 +26,7 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 200, description: 'The overview.', json: DriftOverview }],
   errors: [],
-  async handle(_request, ctx) {
+  async handle({ actor }, ctx) {
     const open = new Set<string>()
     for (const alert of await listCurrentAlerts(ctx.db)) {
       if (alert.state === 'open') open.add(`${alert.rule}/${alert.workloadId}`)
@@ -33,6 +35,7 @@ export default defineHttp({
       (workload) => workload.type === 'collector' && workload.archivedAt === null,
     )
     const { fleet } = ctx
+    const now = ctx.clock.now()
     const kept = await listManagedConfigs(ctx.db, { owner: null, workloadId: null })
     const wishes = new Map<string, DriftCollector['wish']>()
     for (const { workloadId, ...wish } of await listFleetWishes(ctx.db)) wishes.set(workloadId, wish)
@@ -41,13 +44,14 @@ export default defineHttp({
       wishes.set(workloadId, { hash: configHash, since: appliedAt, carriers: new Set() })
     const collectors = await mapInTurns(listed, CHUNK, (workload) => {
       const push = ctx.views.workload(workload, { withTexts: false }).current_config_push
-      return toDriftCollector(workload, push, (...of) => fleet.isCompatible(...of), {
+      const reader = { texts: sightOf(rightsOn(actor.grants, workload.trustedLabels)), now }
+      return toDriftCollector(workload, push, (...of) => fleet.isCompatible(...of), reader, {
         wish: wishes.get(workload.id) ?? null,
         hasDriftAlert: open.has(`config_drift/${workload.id}`),
         hasVersionAlert: open.has(`version_outdated/${workload.id}`),
         isVersionOutdated: isVersionOutdated(workload.version, ctx.recommendedVersion.version),
       })
     })
-    return jsonText(streamObject(await buildDriftOverview(collectors, ctx.clock.now())))
+    return jsonText(streamObject(await buildDriftOverview(collectors, now)))
   },
 })

@@ -8,6 +8,7 @@ import { assignmentOf } from '../fleet/state/state.ts'
 import { judgeAftermath, takenBackBy } from '../fleet/views/aftermath.ts'
 import { causeOfHalt } from '../fleet/views/halt-cause.ts'
 import { findInstanceFault } from '../fleet/views/instance-fault.ts'
+import { failureOfLate } from '../fleet/views/instance-why.ts'
 import { callInstance } from '../model/instance-names.ts'
 import { judgeOutcome } from '../model/push-outcome.ts'
 import type { FailureCause } from '../store/pushes.ts'
@@ -103,7 +104,9 @@ const toFault = (error: FailureCause | null): Fault | null =>
 /** Why an instance has not applied what it is assigned: its own report of that, else what became of the offer. */
 function toDriftFault({ report, uid }: Instance, assigned: FollowedPush | null): Fault | null {
   const hasFailed = report?.status === 'failed' && report.hash === assigned?.push.hash
-  return toFault((hasFailed ? report.error : assigned?.targets.get(uid)?.error) ?? null)
+  if (hasFailed) return toFault(report.error)
+  const target = assigned?.targets.get(uid)
+  return target === undefined ? null : toFault(failureOfLate(target))
 }
 
 /** The newest push; where it is an automatic rollback, the failed push that it answers. */

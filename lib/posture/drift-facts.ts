@@ -4,8 +4,10 @@ import { hashOfAny } from '../fleet/decide/running-hash.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
 import { isInstanceDrifted } from '../fleet/views/drifted.ts'
-import { whyOf } from '../fleet/views/errors.ts'
-import { whyInstance } from '../fleet/views/instance-why.ts'
+import type { TextAccess } from '../fleet/views/errors.ts'
+import { causeOfHalt } from '../fleet/views/halt-cause.ts'
+import { whyDrifted } from '../fleet/views/instance-why.ts'
+import { whyWith } from '../fleet/views/why.ts'
 import type { RevisionRecord } from '../wire/revisions.ts'
 import type { DriftCollector } from './drift-overview.ts'
 
@@ -43,17 +45,33 @@ function toStages({ rollout }: Workload): DriftCollector['rollout'] {
   return { id, hash: rollout.followed.push.hash, isHalted: status === 'halted' }
 }
 
-/** Why an instance that drifted has not applied its config, as everybody may be told; null where nobody knows. */
-const faultOf = (instance: Instance): DriftCollector['fault'] =>
-  instance.report?.status === 'failed'
-    ? whyOf(instance.report.error, { withTexts: false })
-    : whyInstance(instance, assignmentOf(instance), { withTexts: false })
+/**
+ * Why the first instance that drifted has not applied its config; where none has, why the rollout that makes them differ
+ * stands still. Null where nobody knows.
+ */
+function faultOf(
+  workload: Workload,
+  first: Instance | null,
+  { texts, now }: Reader,
+): DriftCollector['fault'] {
+  const halted = workload.rollout?.stored.status === 'halted' ? workload.rollout.followed.push : null
+  const ofHalt = halted === null ? {} : whyWith(causeOfHalt(workload, halted), texts)
+  const why = first === null ? ofHalt : whyDrifted(first, texts, now)
+  return Object.keys(why).length === 0 ? null : why
+}
+
+/** Who is told, and when. */
+interface Reader {
+  texts: TextAccess
+  now: Date
+}
 
 /** A collector of the fleet as the drift overview looks at it; `revision` is that of its newest push. */
 export function toDriftCollector(
   workload: Workload,
   revision: RevisionRecord | undefined,
   isCompatible: (instance: Instance, assigned: FollowedPush) => boolean,
+  reader: Reader,
   others: Pick<DriftCollector, 'hasDriftAlert' | 'hasVersionAlert' | 'isVersionOutdated' | 'wish'>,
 ): DriftCollector {
   const push = workload.newestPush
@@ -88,7 +106,7 @@ export function toDriftCollector(
             record: revision === undefined ? {} : toShown(revision),
           },
     instances,
-    fault: firstDrifted < 0 ? null : faultOf(capable[firstDrifted]!),
+    fault: faultOf(workload, capable[firstDrifted] ?? null, reader),
     reportedHash: workload.remoteConfigStatus?.configHash ?? '',
     availableComponents: workload.availableComponents?.components ?? null,
     ...others,

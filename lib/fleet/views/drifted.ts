@@ -19,14 +19,27 @@ export function isInstanceDrifted(instance: Instance, isCompatible: IsCompatible
   return isDrifted(instance, { push: failed }, () => true)
 }
 
-/** How many instances of a workload drift. */
-export function countDrifted(
+/** The instances of a workload that drift: how many, and the first of them. */
+export interface Drifted {
+  count: number
+  first: Instance | null
+}
+
+/** Find the instances of a workload that drift. */
+export function findDrifted(
   fleet: { isCompatible(instance: Instance, assigned: FollowedPush): boolean },
   workload: Workload,
-): number {
-  if (workload.active === null && workload.rollout === null && deadEndOf(workload) === null) return 0
+): Drifted {
+  const drifted: Drifted = { count: 0, first: null }
+  if (workload.active === null && workload.rollout === null && deadEndOf(workload) === null) return drifted
   const isCompatible = (instance: Instance, assigned: FollowedPush) => fleet.isCompatible(instance, assigned)
-  let drifted = 0
-  for (const instance of workload.live.instances()) if (isInstanceDrifted(instance, isCompatible)) drifted++
+  for (const instance of workload.live.instances()) {
+    if (!isInstanceDrifted(instance, isCompatible)) continue
+    drifted.first ??= instance
+    drifted.count++
+  }
   return drifted
 }
+
+/** How many instances of a workload drift. */
+export const countDrifted = (...of: Parameters<typeof findDrifted>): number => findDrifted(...of).count

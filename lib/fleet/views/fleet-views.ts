@@ -11,7 +11,7 @@ import type { FleetCounters } from '../state/counters.ts'
 import type { Instance, RemoteConfigReport, Workload } from '../state/model.ts'
 import { assignmentOf, followedOf } from '../state/state.ts'
 import { aftermathOf } from './aftermath.ts'
-import { countDrifted } from './drifted.ts'
+import { countDrifted, findDrifted } from './drifted.ts'
 import type { EffectiveMatches } from './effective-matches.ts'
 import { groupErrors, type TextAccess } from './errors.ts'
 import { type ClassifyError, toInstanceDetail, toLiveInstance, toRemoteConfigStatus } from './instance.ts'
@@ -151,16 +151,16 @@ export class FleetViews {
   #record(workload: Workload, texts: TextAccess): SteadyRecord {
     const { clock, counters, recommendedVersion, retentionMs } = this.#parts
     const isOutdated = isVersionOutdated(workload.version, recommendedVersion.version)
-    const driftedCount = countDrifted(this.#parts.fleet, workload)
+    const drifted = findDrifted(this.#parts.fleet, workload)
     const times = { nowMs: clock.monotonicMs(), now: clock.now() }
     return toWorkloadRecord(
       workload,
       {
-        driftedCount,
+        driftedCount: drifted.count,
         openAlerts: counters.openAlerts(workload.id),
         waitingApprovals: counters.waitingApprovals(workload.id),
         isVersionOutdated: isOutdated,
-        trouble: findTrouble(workload, { driftedCount, isVersionOutdated: isOutdated, ...times }, texts),
+        trouble: findTrouble(workload, { drifted, isVersionOutdated: isOutdated, ...times }, texts),
         retentionMs,
         push: workload.newestPush === null ? null : this.newestRevision(workload, workload.newestPush, texts),
       },
@@ -242,7 +242,7 @@ export class FleetViews {
     const about = {
       assignedHash: assigned?.push.hash ?? null,
       match: this.#parts.matches.get(instance, assigned),
-      fault: whyInstance(instance, assigned, texts),
+      fault: whyInstance(instance, assigned, texts, this.#parts.clock.now()),
     }
     return toLiveInstance(instance, about, texts)
   }

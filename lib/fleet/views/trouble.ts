@@ -5,17 +5,20 @@ import type { WorkloadTrouble } from '../../wire/workloads.ts'
 import { UNHEALTHY_SHARE } from '../decide/status.ts'
 import { isDegradingNow } from '../state/derive.ts'
 import type { Instance, Workload } from '../state/model.ts'
-import { followedOf } from '../state/state.ts'
+import { assignmentOf, followedOf } from '../state/state.ts'
 import { judgeAftermath, takenBackBy } from './aftermath.ts'
-import { type TextAccess, type Why, whyOf } from './errors.ts'
+import type { Drifted } from './drifted.ts'
+import { type TextAccess, whyOf } from './errors.ts'
 import { firstFailureOf } from './first-failure.ts'
 import { causeOfHalt } from './halt-cause.ts'
-import { findInstanceFault, type InstanceFault } from './instance-fault.ts'
+import { findInstanceFault } from './instance-fault.ts'
+import { whyDrifted } from './instance-why.ts'
 import { timeoutAt } from './revision.ts'
+import { type WhyWithPart, whyWith } from './why.ts'
 
 /** What `findTrouble` needs to know beside the workload itself. */
 export interface TroubleFacts {
-  driftedCount: number
+  drifted: Drifted
   isVersionOutdated: boolean
   nowMs: number
   now: Date
@@ -35,7 +38,7 @@ export function findTrouble(
     return { kind: 'disconnected', since: (workload.disconnectedAt ?? workload.lastSeenAt).toISOString() }
   const unhealthy = findUnhealthy(workload, facts, texts)
   const ofPush = findPushTrouble(workload, texts)
-  if (ofPush === null) return unhealthy ?? findLesser(workload, facts)
+  if (ofPush === null) return unhealthy ?? findLesser(workload, facts, texts)
   if (unhealthy === null) return ofPush
   return isOverFor(ofPush, unhealthy) ? unhealthy : besidePush(ofPush, unhealthy)
 }
@@ -76,15 +79,6 @@ function findUnhealthy(
 /** What the instance that has been unhealthy for longest complains of; nothing where muster has no words for it. */
 const complaintOf = (instance: Instance | null, texts: TextAccess): WhyWithPart =>
   whyWith(instance === null ? null : findInstanceFault(instance), texts)
-
-/** Why something failed, with the part of the collector that says so. */
-export type WhyWithPart = Why & Pick<WorkloadTrouble, 'component'>
-
-/** Why, of a fault that may be that of a part of the collector. */
-export function whyWith(fault: InstanceFault | null, texts: TextAccess): WhyWithPart {
-  if (fault === null) return {}
-  return { ...whyOf(fault, texts), ...(fault.component === '' ? {} : { component: fault.component }) }
-}
 
 const aboutPush = ({ pushId, hash }: Push) => ({ push_id: pushId, config_hash: hash })
 
@@ -149,16 +143,29 @@ function findFailedTargets(workload: Workload, push: Push, texts: TextAccess): W
   }
 }
 
+/** The config that an instance is to run, and the push that brought it. */
+function aboutAssigned(instance: Instance): Pick<WorkloadTrouble, 'push_id' | 'config_hash'> {
+  const assigned = assignmentOf(instance)
+  return assigned === null ? {} : aboutPush(assigned.push)
+}
+
 /** Is the newest push still within its timeout? Instances that do not run its config yet are then no trouble. */
 function isUnderWay({ newestPush: push }: Workload, { now }: TroubleFacts): boolean {
   const until = push === null ? null : timeoutAt(push)
   return until !== null && now < until
 }
 
-function findLesser(workload: Workload, facts: TroubleFacts): WorkloadTrouble | null {
+function findLesser(workload: Workload, facts: TroubleFacts, texts: TextAccess): WorkloadTrouble | null {
   const total = workload.live.count
-  if (facts.driftedCount > 0 && !isUnderWay(workload, facts))
-    return { kind: 'drifted', count: facts.driftedCount, total }
+  const { count, first } = facts.drifted
+  if (first !== null && !isUnderWay(workload, facts))
+    return {
+      kind: 'drifted',
+      count,
+      total,
+      ...aboutAssigned(first),
+      ...whyDrifted(first, texts, facts.now),
+    }
   // One without instances keeps the status that they gave it for a while; it is not what is the matter any more.
   if (presenceOf(workload.status, total) === 'leaving')
     return { kind: 'leaving', since: workload.lastSeenAt.toISOString() }

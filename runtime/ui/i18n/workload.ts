@@ -121,9 +121,9 @@ export const workloadTexts = defineTexts({
         'Nobody knows what they run until they do. See whether their supervisors are up and report the status of remote configs, then push again or, where another config was applied before, roll back; a late answer still counts.',
       ],
       applying: (done: number, total: number) => `A config is being applied: ${n(done)} of ${n(total)} done.`,
-      drifted: (count: number, total: number): [string, string] => [
+      drifted: (count: number, total: number, cause: string): [string, string] => [
         `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'does', 'do')} not run the assigned config.`,
-        'See which ones; push the config again, or find what keeps them from taking it.',
+        `${cause && `Cause: ${cause}. `}See which ones; push the config again, or find what keeps them from taking it.`,
       ],
       degraded: ['It reports that something is wrong.', 'The health tree says what.'] as [string, string],
       approval: (count: number): [string, string] => [
@@ -360,9 +360,9 @@ export const workloadTexts = defineTexts({
       ],
       applying: (done: number, total: number) =>
         `Une config est en cours d’application : ${n(done)} sur ${n(total)}.`,
-      drifted: (count: number, total: number): [string, string] => [
+      drifted: (count: number, total: number, cause: string): [string, string] => [
         `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} ${plural(count, 'n’exécute', 'n’exécutent')} pas la config assignée.`,
-        'Voyez lesquelles ; poussez la config à nouveau, ou trouvez ce qui les en empêche.',
+        `${cause && `Cause : ${cause}. `}Voyez lesquelles ; poussez la config à nouveau, ou trouvez ce qui les en empêche.`,
       ],
       degraded: ['Il signale que quelque chose ne va pas.', 'L’arbre de santé dit quoi.'],
       approval: (count: number): [string, string] => [

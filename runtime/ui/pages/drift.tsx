@@ -1,9 +1,9 @@
 import type { DriftOverview, DriftStatus } from '../../../lib/wire/drift.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
-import { describeWhy } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { postureTexts } from '../i18n/posture.ts'
+import { describeReason } from '../i18n/trouble.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { Action } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -54,7 +54,7 @@ const wantedBy = ({ expected_config_hash: hash, rollout_config_hash: staged }: D
 
 /** Why an instance of it has not applied its config, where that is known. */
 function Fault({ of: { fault } }: { of: DriftItem }) {
-  const why = fault === undefined ? '' : describeWhy(fault)
+  const why = fault === undefined ? '' : describeReason(fault)
   return why === '' ? null : <div>{why}</div>
 }
 
@@ -112,7 +112,9 @@ function columnsOf(): TableColumn<DriftItem>[] {
           {(item.drift_reasons ?? []).map((reason) => words.reason[reason] ?? reason).join(' · ')}
           {item.rollout_id && (
             <div>
-              <a href={`/workloads/${item.workload_id}/rollouts/${item.rollout_id}`}>{words.seeRollout}</a>
+              <a class="link" href={`/workloads/${item.workload_id}/rollouts/${item.rollout_id}`}>
+                {words.seeRollout}
+              </a>
             </div>
           )}
           {item.last_push?.aftermath && (

@@ -7,6 +7,7 @@ import { say } from '../i18n/define.ts'
 import { formatAgo, formatList } from '../i18n/format.ts'
 import { describeSomeFailed, describeUnanswered } from '../i18n/push-sentences.ts'
 import { rolloutTexts } from '../i18n/rollout.ts'
+import { describeReason } from '../i18n/trouble.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { type Diagnosis, diagnose, toneOf } from '../logic/diagnosis.ts'
 import { listComponents, pathOfComponent } from '../logic/health.ts'
@@ -60,6 +61,10 @@ function sayTakenBack({ failed, trouble }: Diagnosis & { kind: 'rolled_back' }):
   return say(workloadTexts).say.rolledBack(count, total, cause, back, campaign !== undefined)
 }
 
+/** Why instances do not run what is assigned, where the service knows. */
+const describeDriftOf = ({ trouble }: WorkloadRecord): string =>
+  trouble?.kind === 'drifted' ? describeReason(trouble) : ''
+
 function toSentence(
   diagnosis: Diagnosis,
   { workload, failing, complaint }: Pick<TabProps, 'workload' | 'failing' | 'complaint'>,
@@ -103,7 +108,7 @@ function toSentence(
         describeUnanswered(diagnosis.push.no_status_count),
       ]
     case 'drifted':
-      return words.drifted(diagnosis.count, diagnosis.total)
+      return words.drifted(diagnosis.count, diagnosis.total, describeDriftOf(workload))
     case 'degraded':
       return words.degraded
     case 'approval':

@@ -198,6 +198,9 @@ describe('a staged rollout', () => {
       unhealthy: true,
       error_cause: 'connection_failed',
     })
+    const drift = (await invoke(ctx, 'GET /api/config-safety/drift', { as: editor.token }))
+      .json as DriftOverview
+    expect(drift.items[0]?.fault?.error_cause).toBe('connection_failed')
     await ctx.alerts.run(new AbortController().signal)
     const alerts = await invoke(ctx, `GET /api/alerts?workload_id=${workloadId}`, { as: editor.token })
     expect(alerts.json).toMatchObject([{ rule: 'rollout_halted', details: { cause: 'connection_failed' } }])
