@@ -2,10 +2,12 @@ import type { AuditedDatabase } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, UUID, uuidv7 } from '../ids.ts'
+import { isOwnName } from '../model/own-names.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { deleteUserApiTokens, listApiTokens } from '../store/api-tokens.ts'
 import { noteAccountChange } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
+import { isNameOfPerson } from '../store/external-users.ts'
 import { findGroups } from '../store/groups.ts'
 import {
   countServiceAccounts,
@@ -82,7 +84,7 @@ async function createAccount(
   asked: { name: string; ownerId: string; groups: readonly string[] },
 ): Promise<ServiceAccountOutcome> {
   const name = asked.name.trim()
-  if (!NAME.test(name)) return refuse('service-account-name-invalid')
+  if (!NAME.test(name) || isOwnName(name)) return refuse('service-account-name-invalid')
   return db.change<ServiceAccountOutcome>('service-account.create', by, async (tx) => {
     await lockIdentity(tx)
     const groups = await findGroups(tx, asked.groups)
@@ -92,6 +94,7 @@ async function createAccount(
     if (!owner) return refuse('owner-unknown')
     if ((await countServiceAccounts(tx)) >= SERVICE_ACCOUNTS_MAX)
       return { ok: false, code: 'too-many-service-accounts' }
+    if (await isNameOfPerson(tx, name)) return { ok: false, code: 'service-account-taken' }
     const now = clock.now()
     const id = uuidv7(now, random)
     if (!(await insertServiceAccount(tx, { id, name, ownerId: owner.id, createdAt: now })))

@@ -1,5 +1,6 @@
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
+import { SERVICE_PREFIX } from './service-accounts.ts'
 
 /** A sign-in through a provider with the e-mail of a local user: an administrator may link the two. */
 export interface LinkRequest {
@@ -35,29 +36,57 @@ export async function insertExternalUser(
   )
 }
 
-/** So many names are kept of one person; whoever renames himself again and again adds no more. */
+/** So many names are kept of one person. */
 const NAMES_MAX = 100
 
-/** Remember what the provider calls a person, in the form in which e-mails are compared. */
-export async function noteProviderNames(tx: Db, userId: string, names: readonly string[]): Promise<void> {
+/**
+ * Remember what the provider calls a person, in the form in which e-mails are compared. Where that are too many, what is
+ * said now and the first ones stay: nobody gets rid of the name of an old commit, or of the present one, by being renamed
+ * again and again.
+ */
+export async function noteProviderNames(
+  tx: Db,
+  userId: string,
+  names: readonly string[],
+  now: Date,
+): Promise<void> {
+  const said = names.slice(0, NAMES_MAX)
   await tx.execute(
-    `insert into provider_names (user_id, name)
-     select $1, name from unnest($2::text[]) with ordinality as said (name, place)
-     where place <= ${NAMES_MAX} - (select count(*) from provider_names where user_id = $1)
+    `insert into provider_names (user_id, name, noted_at) select $1, name, $3 from unnest($2::text[]) as said (name)
      on conflict do nothing`,
-    [userId, names],
+    [userId, said, now],
+  )
+  await tx.execute(
+    `delete from provider_names where user_id = $1 and name in (
+       select name from provider_names where user_id = $1 and name <> all($2::text[])
+       order by noted_at nulls first, name offset $3)`,
+    [userId, said, NAMES_MAX - said.length],
   )
 }
 
-/** Whether somebody else of a provider has this name, in whatever case. */
+/** SQL for a name as people see it: pages fold blanks, and the same letter is written in several ways. */
+const seen = (name: string): string =>
+  `lower(regexp_replace(btrim(normalize(${name}, nfkc)), '\\s+', ' ', 'g'))`
+
+/** Whether somebody else of a provider, or a service account, has a name that is seen as this one, in whatever case. */
 export async function isNameOfAnother(
   db: Db,
   name: string,
   { issuer, subject }: { issuer: string; subject: string },
 ): Promise<boolean> {
   const rows = await db.query(
-    `select from users where kind = 'external' and lower(email) = lower($1) and (issuer, subject) <> ($2, $3) limit 1`,
+    `select from users where (kind = 'external' and ${seen('email')} = ${seen('$1::text')} and (issuer, subject) <> ($2, $3))
+       or (kind = 'service' and email = '${SERVICE_PREFIX}' || ${seen('$1::text')}) limit 1`,
     [name, issuer, subject],
+  )
+  return rows.length > 0
+}
+
+/** Whether somebody of a provider is seen as this name. */
+export async function isNameOfPerson(db: Db, name: string): Promise<boolean> {
+  const rows = await db.query(
+    `select from users where kind = 'external' and ${seen('email')} = ${seen('$1::text')} limit 1`,
+    [name],
   )
   return rows.length > 0
 }

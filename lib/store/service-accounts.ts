@@ -21,7 +21,7 @@ interface ServiceAccountRow {
 }
 
 /** Begins the text that is stored and shown in place of a service account's e-mail; no e-mail address begins so. */
-const PREFIX = 'service:'
+export const SERVICE_PREFIX = 'service:'
 
 const SELECT = `select u.id, u.email, u.created_at, u.owner_id, o.email as owner_email,
     array(select g.name from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id order by g.name)
@@ -32,7 +32,7 @@ function toServiceAccount(row: ServiceAccountRow): ServiceAccount {
   const isOwned = row.owner_id !== null && row.owner_email !== null
   return {
     id: row.id,
-    name: row.email.slice(PREFIX.length),
+    name: row.email.slice(SERVICE_PREFIX.length),
     owner: isOwned ? { id: row.owner_id!, email: row.owner_email! } : null,
     groups: row.groups,
     createdAt: row.created_at,
@@ -47,7 +47,7 @@ export async function insertServiceAccount(
   const inserted = await tx.execute(
     `insert into users (id, email, kind, owner_id, created_at) values ($1, $2, 'service', $3, $4)
      on conflict (email) where kind = 'service' do nothing`,
-    [account.id, `${PREFIX}${account.name}`, account.ownerId, account.createdAt],
+    [account.id, `${SERVICE_PREFIX}${account.name}`, account.ownerId, account.createdAt],
   )
   return inserted > 0
 }

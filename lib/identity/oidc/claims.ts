@@ -8,14 +8,16 @@ export type Claims = Readonly<Record<string, unknown>>
 /** A person whom the identity provider has authenticated. */
 export interface ExternalIdentity {
   subject: string
-  /**
-   * For people to read: the e-mail where the provider says one and does not call it unverified. It decides only whether
-   * a link to the local user with this e-mail is asked for.
-   */
+  /** For people to read: the e-mail, else a name, as no two of them look alike but are written differently. */
   displayName: string
   /**
-   * The e-mail and the user name, in the form in which e-mails are compared, whoever vouches for them: a commit that
-   * names one of them makes this person an author, which only takes a right away.
+   * The e-mail where the provider says one and does not call it unverified; null where it does not. It decides only
+   * whether a link to the local user with this e-mail is asked for.
+   */
+  email: string | null
+  /**
+   * The e-mail, the user name and the full name, in the form in which e-mails are compared, whoever vouches for them: a
+   * commit that names one of them makes this person an author, which only takes a right away.
    */
   names: readonly string[]
   /** The names of the provider's groups; null where it tells none. */
@@ -78,30 +80,36 @@ export function readId(value: unknown): string | null {
   return id !== null && id.length <= ID_MAX && isStorableLine(id) ? id : null
 }
 
+function emailOf(claims: Claims): string | null {
+  const email = textOf(claims['email'])
+  return email !== null && !isUnverified(claims) && isEmail(email) && !UNSEEN.test(email) ? email : null
+}
+
 /**
  * The name to show: the e-mail, else the user name, else the full name, else the subject. A text that is too long or
  * could be taken for something else on a page, or for muster itself, is passed over. Where the provider says that it
  * has not checked the e-mail, so is whatever looks like one: people may have written there what they like.
  */
 function nameOf(claims: Claims, subject: string): string {
-  const email = textOf(claims['email'])
-  if (email !== null && !isUnverified(claims) && isEmail(email) && !UNSEEN.test(email)) return email
   const isFit = (name: string) =>
     name.length <= NAME_MAX &&
     SPOKEN_NAME.test(name) &&
     !isOwnName(name) &&
     !(isUnverified(claims) && name.includes('@'))
-  const names = [claims['preferred_username'], claims['name'], subject].map(textOf)
-  return names.find((name) => name !== null && isFit(name)) ?? 'someone'
+  const names = [claims['preferred_username'], claims['name'], subject].map((value) => toSeen(textOf(value)))
+  return names.find((name) => name !== '' && isFit(name)) ?? 'someone'
 }
+
+/** A name as it is seen: pages fold blanks, and the same letter is written in several ways. */
+const toSeen = (name: string | null): string => (name ?? '').normalize('NFKC').trim().replaceAll(/\s+/g, ' ')
 
 /** Some providers write booleans as texts. */
 const isUnverified = ({ email_verified: said }: Claims): boolean => said === false || said === 'false'
 
-function listNames(claims: Claims): string[] {
-  const texts = [claims['email'], claims['preferred_username']].map(textOf)
+function listNames(claims: Claims, displayName: string): string[] {
+  const texts = [claims['email'], claims['preferred_username'], claims['name']].map(textOf)
   const fit = texts.filter((text) => text !== null && text.length <= NAME_MAX && isStorableLine(text))
-  return [...new Set(fit.map((text) => toEmailKey(text!)))].filter((name) => name !== '')
+  return [...new Set([...fit, displayName].map((text) => toEmailKey(text!)))].filter((name) => name !== '')
 }
 
 /**
@@ -127,8 +135,10 @@ export function readIdentity(
   const claims = { ...userInfo, ...idToken }
   const groups = readGroups(idToken, groupsClaim) ?? readGroups(userInfo, groupsClaim)
   const providerSession = readId(idToken['sid'])
-  const displayName = nameOf(claims, subject)
-  return { ok: true, identity: { subject, displayName, names: listNames(claims), groups, providerSession } }
+  const email = emailOf(claims)
+  const displayName = email ?? nameOf(claims, subject)
+  const names = listNames(claims, displayName)
+  return { ok: true, identity: { subject, displayName, email, names, groups, providerSession } }
 }
 
 /** Our groups for those of the provider, sorted; one that the map does not have gives nothing. */

@@ -60,8 +60,10 @@ interface Person {
   isNew: boolean
   /** The name of the user in the audit log: the e-mail of a local user, else what the provider calls the person. */
   email: string
-  /** The local user whose e-mail is what the provider calls the person; null where there is none, or it is the person. */
+  /** The local user whose e-mail is the person's at the provider; null where there is none, or it is the person. */
   namesake: { id: string; isBound: boolean } | null
+  /** Whether a local user has as e-mail what the provider calls the person, be that an e-mail or a name. */
+  isNameTaken: boolean
   now: Date
 }
 
@@ -105,7 +107,10 @@ export async function signInExternally(
   return { ok: false, code: 'sign-in-lost' }
 }
 
-/** A local user keeps its own e-mail, and nobody is named like one: whom the provider calls so keeps the former name. */
+/**
+ * A local user keeps its own e-mail, and nobody is named like one: whose e-mail at the provider is that of a local user
+ * keeps the former name.
+ */
 async function readPerson(
   { db, clock, random }: Pick<Parts, 'clock' | 'random'> & { db: Db },
   issuer: string,
@@ -113,20 +118,29 @@ async function readPerson(
 ): Promise<Person> {
   const now = clock.now()
   const known = await findExternalUser(db, issuer, identity.subject)
-  const named = known?.isLocal ? undefined : await findCredentials(db, toEmailKey(identity.displayName))
-  const email = known && (known.isLocal || named) ? known.email : await tellApart(db, issuer, identity)
+  const local = known?.isLocal ? undefined : await findCredentials(db, toEmailKey(identity.displayName))
+  // What is no e-mail of the provider's is a name that people may choose: nobody is asked for a link by that.
+  const named = identity.email === null ? undefined : local
+  const isTaken = local !== undefined && named === undefined
+  const email =
+    known && (known.isLocal || named) ? known.email : await tellApart(db, issuer, identity, isTaken)
   const userId = known?.id ?? uuidv7(now, random)
   const namesake = named === undefined ? null : { id: named.id, isBound: named.isBound }
-  return { issuer, identity, userId, isNew: known === undefined, email, namesake, now }
+  const isNew = known === undefined
+  return { issuer, identity, userId, isNew, email, namesake, isNameTaken: local !== undefined, now }
 }
 
-/** The name of a person, with the subject behind it where somebody else of the provider is called so. */
+/**
+ * The name of a person, with the subject behind it where somebody else of the provider, a service account or, where it
+ * `isTaken`, a local user is called so.
+ */
 async function tellApart(
   db: Db,
   issuer: string,
   { subject, displayName }: ExternalIdentity,
+  isTaken: boolean,
 ): Promise<string> {
-  if (!(await isNameOfAnother(db, displayName, { issuer, subject }))) return displayName
+  if (!isTaken && !(await isNameOfAnother(db, displayName, { issuer, subject }))) return displayName
   return `${displayName} (${subject.replaceAll(/[^\p{L}\p{N}._@+|:-]/gu, '_').slice(0, SUBJECT_SHOWN)})`
 }
 
@@ -175,7 +189,7 @@ async function openSession(
       const isKept = found !== null && (await followGroups(tx, parts, { ...change, groups: found }))
       if (found === null && person.isNew) await noteAccountChange(tx, userId, issuer, now)
       await noteExternalLogin(tx, userId, email, now)
-      await noteProviderNames(tx, userId, identity.names)
+      await noteProviderNames(tx, userId, identity.names, now)
       return { ok: true, ...(await insertSignedSession(tx, parts, person, isKept)) }
     },
     AT_ONCE,
@@ -186,7 +200,7 @@ async function openSession(
 async function insertSignedSession(
   tx: ActTransaction,
   { random, tokens, ends, settings }: Parts,
-  { userId, email, issuer, identity, namesake, now }: Person,
+  { userId, email, issuer, identity, isNameTaken, now }: Person,
   isKept: boolean,
 ): Promise<{ token: string; expiresAt: Date }> {
   const groups = (await listUserGroups(tx, userId)).map((group) => group.name)
@@ -197,7 +211,7 @@ async function insertSignedSession(
   await insertSession(tx, { ...session, issuer, providerSession: identity.providerSession })
   // The groups may have changed: forget what is remembered of other sessions of the same person.
   tx.afterCommit(() => ends.announce([]))
-  const taken = namesake === null ? {} : { name_taken: identity.displayName }
+  const taken = isNameTaken ? { name_taken: identity.displayName } : {}
   const detail = JSON.stringify({ method: 'oidc', groups, ...(isKept ? KEPT : {}), ...taken })
   await tx.record({ action: 'auth.login.success', resource: 'user', resourceId: userId, detail })
   return signed

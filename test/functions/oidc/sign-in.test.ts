@@ -312,13 +312,15 @@ describe('whoever has the e-mail of a local user', () => {
       ])
     }))
 
-  it('waits too where the provider says no e-mail, but a user name that is one', () =>
+  it('asks for nothing where the provider says no e-mail, but a user name that is one: people may choose that', () =>
     withMuster(MAPPED, async () => {
       const admin = await muster.token()
       const body = { email: 'boss@example.com', password: 'correct horse battery', groups: ['administrator'] }
       await muster.call('POST', '/api/users', { as: admin, body })
       await provider.tell({ claims: { ...ADA, email: undefined, preferred_username: 'boss@example.com' } })
-      expect(await (await signIn()).refusal()).toEqual({ reason: 'link_requested' })
+      const { email } = (await me((await signIn()).token)) as { email: string }
+      expect(email).toMatch(/^boss@example\.com \(.+\)$/)
+      expect((await muster.call('GET', '/api/link-requests', { as: admin })).json).toEqual([])
     }))
 
   it('asks for nothing with an e-mail that the provider itself calls unverified, and is not called by it', () =>

@@ -82,12 +82,21 @@ describe('a service account', () => {
     expect(await create()).toMatchObject({ status: 409, json: { code: 'service_account_taken' } })
     for (const [change, error] of [
       [{ name: 'Deploy Bot' }, 'name must be lower-case letters, digits, ".", "_" and "-", 63 at most'],
+      [{ name: 'auto-rollback' }, 'name must be lower-case letters, digits, ".", "_" and "-", 63 at most'],
       [{ name: '' }, 'name must be lower-case letters, digits, ".", "_" and "-", 63 at most'],
       [{ name: 'x', owner_id: account.id }, 'owner_id must be the id of a user'],
       [{ name: 'x', owner_id: 'nobody' }, 'owner_id must be the id of a user'],
       [{ name: 'x', groups: ['root'] }, 'unknown group "root"'],
     ] as const)
       expect(await create(change)).toMatchObject({ status: 400, json: { error } })
+  })
+
+  it('has the name of nobody who signs in through a provider', async () => {
+    await database.pool.execute(
+      `insert into users (id, email, kind, issuer, subject, created_at)
+       values (gen_random_uuid(), 'Deploy-Bot', 'external', 'https://issuer.example', 'd', now())`,
+    )
+    expect(await create()).toMatchObject({ status: 409, json: { code: 'service_account_taken' } })
   })
 
   it('stops when its owner is removed, sockets too, until another one answers for it', async () => {

@@ -88,8 +88,8 @@ describe('a person', () => {
       preferred_username: 'ADA',
       name: 'Ada L.',
     }
-    expect(read(said)).toMatchObject({ names: ['ada@example.com', 'ada'] })
-    expect(read({ email: 'a\0@b', preferred_username: 7 })).toMatchObject({ names: [] })
+    expect(read(said)).toMatchObject({ names: ['ada@example.com', 'ada', 'ada l.'] })
+    expect(read({ email: 'a\0@b', preferred_username: 7 })).toMatchObject({ names: ['s1'] })
   })
 
   it.each(['auto-rollback', 'Auto-Rollback', 'system', 'auto-apply', 'muster'])(
@@ -99,6 +99,28 @@ describe('a person', () => {
       expect(read({ sub: name })).toMatchObject({ displayName: 'someone' })
     },
   )
+
+  it.each([
+    ['jose ', 'jose'],
+    ['Ann  Lee', 'Ann Lee'],
+    ['Jose\u0301', 'José'],
+    ['ａｎｎ', 'ann'],
+  ])('is called as people see that: %j', (preferred_username, displayName) => {
+    expect(read({ preferred_username })).toMatchObject({ displayName })
+  })
+
+  it('is never called as muster calls itself in other signs that look the same', () => {
+    expect(read({ preferred_username: 'ｍuster', name: 'Ada L.' })).toMatchObject({ displayName: 'Ada L.' })
+  })
+
+  it('has an e-mail only where the provider says one: a user name that looks like one is a name', () => {
+    expect(read({ email: 'ada@example.com' })).toMatchObject({ email: 'ada@example.com' })
+    expect(read({ preferred_username: 'boss@example.com' })).toMatchObject({
+      displayName: 'boss@example.com',
+      email: null,
+    })
+    expect(read({ email: 'boss@example.com', email_verified: false })).toMatchObject({ email: null })
+  })
 
   it('is not called by an e-mail with signs that nobody sees', () => {
     for (const sign of ['\u202e', '\u200b', '\ud800'])

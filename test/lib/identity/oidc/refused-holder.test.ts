@@ -21,7 +21,13 @@ it('the sockets of an API token end once the provider has no group for its holde
     settings: { groupMap: new Map([['ops', ['editor']]]), sessionMs: 3_600_000 } as unknown as OidcSettings,
     keptAdministrators: [],
   }
-  const person = { subject: 'eve', displayName: 'eve@example.com', names: [], providerSession: null }
+  const person = {
+    subject: 'eve',
+    displayName: 'eve@example.com',
+    email: 'eve@example.com',
+    names: [],
+    providerSession: null,
+  }
   const at = new Date(0)
   expect(await signInExternally(parts, issuer, { ...person, groups: ['ops'] }, at)).toMatchObject({
     ok: true,

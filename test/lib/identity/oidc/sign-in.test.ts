@@ -15,7 +15,14 @@ import { settingsFor } from '../../../support/oidc/provider.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 
 const ISSUER = 'https://issuer.example'
-const ADA = { subject: 'ada', displayName: 'Ada', names: [], groups: null, providerSession: null }
+const ADA = {
+  subject: 'ada',
+  displayName: 'Ada',
+  email: 'Ada',
+  names: [],
+  groups: null,
+  providerSession: null,
+}
 
 const database = await useTestDatabase()
 const ctx = createTestContext(database)
@@ -112,9 +119,19 @@ describe('whose name a local user has', () => {
     expect(JSON.parse(record!.detail)).toEqual({ method: 'oidc', reason: 'name_taken', name: 'Ada' })
   })
 
+  it('is asked about by her e-mail alone: a name that people may choose gets the subject behind it', async () => {
+    expect(await signInAs({ ...ADA, email: null }, null)).toMatchObject({ ok: true })
+    expect(await waiting()).toEqual([])
+    expect(await database.pool.query(`select email from users where subject = 'ada'`)).toEqual([
+      { email: 'Ada (ada)' },
+    ])
+    const [record] = await listAuditRecords(database.pool, {}, { beforeSeq: null, limit: 1, offset: 0 })
+    expect(JSON.parse(record!.detail)).toMatchObject({ name_taken: 'Ada' })
+  })
+
   it('is asked about no longer once she signs in under another name, as a user of her own', async () => {
     expect(await signIn()).toEqual({ ok: false, code: 'link-requested' })
-    expect(await signInAs({ ...ADA, displayName: 'Ada L.' }, null)).toMatchObject({ ok: true })
+    expect(await signInAs({ ...ADA, displayName: 'Ada L.', email: null }, null)).toMatchObject({ ok: true })
     expect(await waiting()).toEqual([])
   })
 })
@@ -140,15 +157,30 @@ describe('whose names commits may use', () => {
     expect(await listAuthors(database.pool, HASH)).toEqual([await idOf('ada')])
   })
 
-  it('has so many names at most, the first', async () => {
+  it('has so many names at most: the first, and those by which she is called now', async () => {
     for (let n = 0; n < 4; n++) {
       const names = Array.from({ length: 40 }, (_, m) => `ada-${n * 40 + m}`)
       expect(await signInAs({ ...ADA, names }, null)).toMatchObject({ ok: true })
+      ctx.clock.advance(1)
     }
-    await noted(['ada-0'])
-    expect(await listAuthors(database.pool, HASH)).toEqual([await idOf('ada')])
+    for (const [name, authors] of [
+      ['ada-0', [await idOf('ada')]],
+      ['ada-159', [await idOf('ada')]],
+      ['ada-119', []],
+    ] as const) {
+      await database.pool.execute('delete from commit_authors')
+      await noted([name])
+      expect(await listAuthors(database.pool, HASH), name).toEqual(authors)
+    }
     const count = 'select count(*)::int as count from provider_names'
     expect(await database.pool.query(count)).toEqual([{ count: 100 }])
+  })
+
+  it('is noted by a new name also where her former ones are nearly too many', async () => {
+    await signInAs({ ...ADA, names: Array.from({ length: 99 }, (_, n) => `ada-${n}`) }, null)
+    await signInAs({ ...ADA, names: ['ada-0', 'lovelace'] }, null)
+    await noted(['lovelace'])
+    expect(await listAuthors(database.pool, HASH)).toEqual([await idOf('ada')])
   })
 })
 
@@ -166,10 +198,23 @@ describe('whom the provider calls as it calls somebody else', () => {
       await signInAs(mallory, null)
     }
     expect([await nameOf(ADA.subject), await nameOf(mallory.subject)]).toEqual(['Ada', 'ADA (mallory_2_)'])
+    // However it is written.
+    const written = { ...ADA, displayName: '  a\uff44a', subject: 'eve' }
+    await signInAs(written, null)
+    expect(await nameOf('eve')).toBe('  a\uff44a (eve)')
     // Once the other is gone the name is enough.
     await removeAda()
+    await database.pool.execute(`delete from users where subject = 'eve'`)
     await signInAs(mallory, null)
     expect(await nameOf(mallory.subject)).toBe('ADA')
+  })
+
+  it('has the subject behind the name where a service account has it', async () => {
+    await database.pool.execute(
+      `insert into users (id, email, kind, created_at) values (gen_random_uuid(), 'service:ada', 'service', now())`,
+    )
+    await signIn()
+    expect(await nameOf(ADA.subject)).toBe('Ada (ada)')
   })
 })
 
