@@ -6,6 +6,10 @@ export interface Connections {
   opened(address: string): boolean
   /** A connection has ended that was no WebSocket. */
   closed(): void
+  /** A connection is asked something. */
+  asked(address: string): void
+  /** That is over; `stays`: the connection goes on as one that is no WebSocket. */
+  answered(address: string, stays: boolean): void
   /** A connection has become a WebSocket: of its end as a connection nothing is heard. */
   socketOpened(address: string): void
   socketClosed(address: string): void
@@ -27,8 +31,8 @@ export class SocketsByAddress {
     else this.#counts.delete(address)
   }
 
-  has(address: string): boolean {
-    return this.#counts.has(address)
+  of(address: string): number {
+    return this.#counts.get(address) ?? 0
   }
 }
 
@@ -67,7 +71,7 @@ export class ConnectionRoom implements Connections {
     this.#descriptors.held++
     const others = this.#count++
     if (others < this.#most) return true
-    if (others < this.#mostBeside && (this.#sockets.has(address) || this.#isKnown(address))) return true
+    if (others < this.#mostBeside && (this.#sockets.of(address) > 0 || this.#isKnown(address))) return true
     this.turnedAway++
     return false
   }
@@ -76,6 +80,11 @@ export class ConnectionRoom implements Connections {
     this.#descriptors.held--
     this.#count--
   }
+
+  /** Members speak for many, so that it does not matter which of them asks how much. */
+  asked(): void {}
+
+  answered(): void {}
 
   socketOpened(address: string): void {
     this.#sockets.opened(address)

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Connections, SocketsByAddress } from './connection-room.ts'
+import { PlainCounts } from './plain-counts.ts'
 
 /** What is left of the limit for the database, links, files and threads: an eighth, within these bounds. */
 const RESERVE_MIN = 200
@@ -12,6 +13,8 @@ const RESERVE_MAX = 2_000
 const USED_MAX = 400_000
 /** What agents leave to pages, the API and probes: an eighth, up to this. */
 const KEPT_FOR_PAGES_MAX = 1_000
+/** As many connections does a browser open for a page, beside the page's WebSocket. */
+const OF_A_PAGE = 8
 
 /** How many file descriptors the connections of all listeners of a process hold, and may hold. */
 export class Descriptors {
@@ -44,43 +47,65 @@ export function readDescriptorLimit(): number | null {
   }
 }
 
+/** What a room for connections is made of. */
+interface DescriptorRoomParts {
+  all: Descriptors
+  /** How many descriptors a connection may take: two where what it asks for is asked of another process. */
+  each: 1 | 2
+  /** How many those of all listeners may hold for one more to come in here. */
+  most?: number
+  /** Whether it is a proxy of ours, which opens its connections for others and itself ends those that say nothing. */
+  isProxy?(address: string): boolean
+  /** A time that never goes back. */
+  nowMs?(): number
+}
+
 /**
  * Bounds the connections of a public listener, so that whoever opens them and says nothing does not take the descriptors
  * that the process needs for its database, its links and its files. Connections that are no WebSockets are bounded to half
  * of what there is, and to three eighths at each listener, so that strangers at one do not keep newcomers away from the
- * other, but for those from an address that has a WebSocket here: an agent is one for a moment only.
+ * other: an agent is one for a moment only. A sixteenth of what there is, of either, is for addresses that have a WebSocket
+ * here. Of the rest a network may hold no more than what it leaves to others: however few networks fill it, there is
+ * room for somebody else.
  */
 export class DescriptorRoom implements Connections {
   readonly #all: Descriptors
   readonly #most: number
   readonly #each: number
+  readonly #isProxy: (address: string) => boolean
   readonly #sockets = new SocketsByAddress()
+  readonly #counts: PlainCounts
   #plain = 0
   turnedAway = 0
 
-  /**
-   * `each`: how many descriptors a connection may take: two where what it asks for is asked of another process. `most`:
-   * how many those of all listeners may hold for one more to come in here.
-   */
-  constructor(all: Descriptors, each: 1 | 2, most = all.most) {
+  constructor({ all, each, most = all.most, isProxy, nowMs }: DescriptorRoomParts) {
     this.#all = all
     this.#most = most
     this.#each = each
+    this.#isProxy = isProxy ?? (() => false)
+    this.#counts = new PlainCounts(nowMs ?? (() => performance.now()))
   }
 
   opened(address: string): boolean {
     this.#all.held += this.#each
     this.#countPlain(this.#each)
-    const { held, plain, most } = this.#all
-    const isFew = plain <= most / 2 && this.#plain <= (most * 3) / 8
-    const isLetIn = held <= this.#most && (isFew || this.#sockets.has(address))
-    if (!isLetIn) this.turnedAway++
+    const isLetIn = this.#all.held <= this.#most && (this.#hasRoom(address) || this.#hasRoomBeside(address))
+    if (isLetIn) this.#counts.opened(address)
+    else this.turnedAway++
     return isLetIn
   }
 
   closed(): void {
     this.#all.held -= this.#each
     this.#countPlain(-this.#each)
+  }
+
+  asked(address: string): void {
+    this.#counts.asked(address)
+  }
+
+  answered(address: string, stays: boolean): void {
+    this.#counts.answered(address, stays)
   }
 
   socketOpened(address: string): void {
@@ -91,6 +116,24 @@ export class DescriptorRoom implements Connections {
   socketClosed(address: string): void {
     this.#sockets.closed(address)
     this.#all.held -= this.#each
+  }
+
+  /** Whether one more, which is counted already, leaves to others as much as its network holds without it. */
+  #hasRoom(address: string): boolean {
+    const left = this.#left(1 / 16)
+    return left >= 0 && (this.#counts.of(address) * this.#each <= left || this.#isProxy(address))
+  }
+
+  /** The same of the part for addresses that have WebSockets here: for each one as many connections as a page opens. */
+  #hasRoomBeside(address: string): boolean {
+    const most = this.#sockets.of(address) * OF_A_PAGE
+    return this.#left(0) >= 0 && this.#counts.of(address) < most
+  }
+
+  /** What is left of that for connections that are no WebSockets, but for this part of all there is. */
+  #left(kept: number): number {
+    const { plain, most } = this.#all
+    return Math.min(most * (1 / 2 - kept) - plain, most * (3 / 8 - kept) - this.#plain)
   }
 
   #countPlain(more: number): void {

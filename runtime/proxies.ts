@@ -6,6 +6,8 @@ export interface ProxyPolicy {
     peerAddress: string,
     header: (name: string) => string,
   ): { remoteAddress: string; isSecure: boolean }
+  /** Whether this peer may speak for others. */
+  isTrusted(peerAddress: string): boolean
 }
 
 function add(list: BlockList, entry: string): boolean {
@@ -44,6 +46,7 @@ export function createProxyPolicy(
     return family !== 0 && list.check(address, family === 4 ? 'ipv4' : 'ipv6')
   }
   return {
+    isTrusted,
     clientOf(peerAddress, header) {
       if (!isTrusted(peerAddress)) return { remoteAddress: peerAddress, isSecure: isPublicSecure }
       // Each proxy may append a value of its own; the last one is of our peer, which we trust.

@@ -153,7 +153,7 @@ export const startApiListener = (
 ): Listener =>
   listen(parts[2].config.listenAddress, {
     ...createApiHandlers(...parts),
-    connections: new DescriptorRoom(descriptors, 1),
+    connections: new DescriptorRoom({ all: descriptors, each: 1, isProxy: parts[3].isTrusted }),
   })
 
 /** What the body of a request may be, by its method and path alone. */
@@ -267,7 +267,12 @@ export function startOpampListener(
   return listen(ctx.config.opampAddress, {
     sockets,
     room,
-    connections: new DescriptorRoom(descriptors, 1, descriptors.mostOfAgents),
+    connections: new DescriptorRoom({
+      all: descriptors,
+      each: 1,
+      most: descriptors.mostOfAgents,
+      isProxy: proxies.isTrusted,
+    }),
     bodyLimit: (method, path) => ({
       bytesMax: postOf(method, path)?.definition.bodyBytesMax(ctx) ?? 0,
       isBeforeSignIn: false,

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { Readable } from 'node:stream'
 import type { BodyLimit, BodyShare } from './body-room.ts'
+import type { Connections } from './connection-room.ts'
 import type { Listener, ListenerHandlers, RawRequest } from './listener.ts'
 import { inPieceTurns } from './piece-turns.ts'
 import type { Reply } from './reply.ts'
@@ -60,6 +61,15 @@ interface RequestState {
   /** Called then as well, for work that nobody waits for any more. */
   abortListeners: (() => void)[]
 }
+
+const newState = (): RequestState => ({
+  onWhole: () => undefined,
+  isAborted: false,
+  isOverBudget: false,
+  isTooSlow: false,
+  onAborted: () => undefined,
+  abortListeners: [],
+})
 
 /** A body on its way in. */
 interface IncomingBody {
@@ -250,6 +260,19 @@ export function refuseFraming(response: HttpResponse): void {
   })
 }
 
+/** Tell that a connection is asked something, and once, by what is given back, that this is over. */
+export function countAsked(
+  connections: Connections | null | undefined,
+  address: string,
+): (stays: boolean) => void {
+  let isOver = false
+  connections?.asked(address)
+  return (stays) => {
+    if (!isOver) connections?.answered(address, stays)
+    isOver = true
+  }
+}
+
 /** Hand every request of an app that is not the anchor's own to the handlers; counts those without an answer. */
 export function serveRequests(
   handlers: ListenerHandlers,
@@ -263,15 +286,10 @@ export function serveRequests(
       const headers = copyHeaders(request)
       if (!headers.isFramedPlainly) return refuseFraming(response)
       if (anchor.keep(request.getUrl(), response)) return
-      const state: RequestState = {
-        onWhole: () => undefined,
-        isAborted: false,
-        isOverBudget: false,
-        isTooSlow: false,
-        onAborted: () => undefined,
-        abortListeners: [],
-      }
+      const state = newState()
       const raw = readRequest(request, headers, response, handlers, state)
+      const ended = countAsked(handlers.connections, raw.peerAddress)
+      state.abortListeners.push(() => ended(false))
       let counted: { answering: number } | null = null
       inFlight++
       state.onWhole = () => {
@@ -281,8 +299,12 @@ export function serveRequests(
       }
       handlers
         .handle(raw)
-        .then((reply) => writeReply(response, reply, raw.method === 'HEAD', state))
+        .then(async (reply) => {
+          await writeReply(response, reply, raw.method === 'HEAD', state)
+          ended(reply.headers[CLOSES] !== 'close')
+        })
         .catch(() => {
+          ended(false)
           if (!state.isAborted) response.close()
         })
         .finally(() => {

@@ -3,7 +3,7 @@ import type { Handshake, HandshakeVerdict, Socket } from './define.ts'
 import type { SocketRoute } from './listener.ts'
 import type { Ear, SocketTurns } from './socket-turns.ts'
 import type { Anchor } from './uws-anchor.ts'
-import { copyHeaders, formatAddress, refuseFraming, writeReply } from './uws-http.ts'
+import { copyHeaders, countAsked, formatAddress, refuseFraming, writeReply } from './uws-http.ts'
 import type {
   HttpRequest,
   HttpResponse,
@@ -154,6 +154,7 @@ class SocketEntry implements Ear {
 function upgrade(
   route: SocketRoute,
   anchor: Anchor,
+  connections: Connections | null,
   response: HttpResponse,
   request: HttpRequest,
   context: us_socket_context_t,
@@ -164,18 +165,18 @@ function upgrade(
     return
   }
   const state = { isAborted: false, onAborted: () => undefined }
+  const ended = countAsked(connections, handshake.remoteAddress)
   response.onAborted(() => {
     state.isAborted = true
+    ended(false)
   })
   const key = request.getHeader('sec-websocket-key')
   const protocol = request.getHeader('sec-websocket-protocol')
-  const refuse = (status: number, body: string, headers: Readonly<Record<string, string>> = {}) =>
-    void writeReply(
-      response,
-      { status, headers: { 'Content-Type': 'text/plain; charset=utf-8', ...headers }, body },
-      false,
-      state,
-    )
+  const refuse = (status: number, body: string, headers: Readonly<Record<string, string>> = {}) => {
+    const reply = { status, headers: { 'Content-Type': 'text/plain; charset=utf-8', ...headers }, body }
+    void writeReply(response, reply, false, state)
+    ended(true)
+  }
   const settle = (verdict: HandshakeVerdict<unknown>) => {
     if (state.isAborted) return void (verdict.accept && route.abandoned?.(verdict.state))
     if (!verdict.accept) return refuse(verdict.status, verdict.body, verdict.headers)
@@ -186,6 +187,7 @@ function upgrade(
       // No extension is ever answered: an incomplete deflate answer locks some clients out for good.
       response.upgrade({ entry }, key, protocol, '', context)
     })
+    ended(false)
     const { handle } = entry
     if (handle === null || handle.isClosed()) return route.abandoned?.(verdict.state)
     entry.isOpen = true
@@ -281,7 +283,8 @@ export function registerSocket(
     closeOnBackpressureLimit: route.closeOnBackpressure,
     idleTimeout: route.idleSeconds,
     sendPingsAutomatically: true,
-    upgrade: (response, request, context) => upgrade(route, anchor, response, request, context),
+    upgrade: (response, request, context) =>
+      upgrade(route, anchor, sockets.connections, response, request, context),
     ...socketEvents(route, sockets),
   })
 }

@@ -660,6 +660,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'the hosts of the rows that one renewal reads, a thousand',
     reachedBy: ['lib/cluster/membership.test.ts', 'are read up to a number, and not counted'],
   },
+  'runtime/plain-counts.ts PlainCounts.#asking': {
+    bound: 'the requests that are not answered yet',
+    reachedBy: [
+      'runtime/descriptor-room.test.ts',
+      'counts a connection for its network until its answer, and as long after it as the library keeps it',
+    ],
+  },
   'runtime/piece-turns.ts PieceTurns.#waiting': {
     bound: 'one for each answer that is being sent',
     reachedBy: [

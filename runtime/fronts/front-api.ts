@@ -72,7 +72,7 @@ export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
     sockets: [browsers],
     room,
     // What is asked here, and each browser's socket, may take a connection to the owner as well.
-    connections: new DescriptorRoom(descriptors, 2),
+    connections: new DescriptorRoom({ all: descriptors, each: 2, isProxy: proxies.isTrusted }),
     bodyLimit,
     bodyRoom: sharedRoom(API_BODIES_BYTES_MAX, (...peer) => proxies.clientOf(...peer).remoteAddress),
     async handle(request) {

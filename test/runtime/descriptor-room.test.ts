@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { Agent, get } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { DescriptorRoom, Descriptors } from '../../runtime/descriptor-room.ts'
@@ -13,55 +14,114 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
+/** Of a limit of 264 files, 64 are for connections: at a listener 20 for strangers and four more where one has sockets. */
+const LIMIT = 264
+
+/** How many of so many that come from this address one after the other are let in. */
+function letIn(room: DescriptorRoom, address: string, count = 50): number {
+  const isLetIn = Array.from({ length: count }, () => room.opened(address))
+  for (const isIn of isLetIn) if (!isIn) room.closed()
+  return isLetIn.filter(Boolean).length
+}
+
+const comeAs = (room: DescriptorRoom, count: number, name: string): number =>
+  Array.from({ length: count }, (_, i) => letIn(room, `${name}${i}`, 1)).reduce((sum, one) => sum + one, 0)
+
 describe('the room for connections', () => {
-  it('leaves a part of the limit to the rest of the process, and most of the room to WebSockets', () => {
-    const room = new DescriptorRoom(new Descriptors(208), 1)
-    expect(['a', 'b', 'c', 'd'].map((address) => room.opened(address))).toEqual([true, true, true, false])
-    for (const _ of 'abcd') room.closed()
-    for (const address of 'abcdefgh') {
-      expect(room.opened(address)).toBe(true)
-      room.socketOpened(address)
+  it('leaves a part of the limit to the rest of the process, and half of the room to WebSockets', () => {
+    const room = new DescriptorRoom({ all: new Descriptors(LIMIT), each: 1 })
+    expect(comeAs(room, 50, 'stranger')).toBe(20)
+    for (let i = 0; i < 20; i++) room.closed()
+    for (let i = 0; i < 64; i++) {
+      expect(room.opened(`agent${i}`)).toBe(true)
+      room.socketOpened(`agent${i}`)
     }
-    expect(['a', 'i'].map((address) => room.opened(address))).toEqual([false, false])
-    room.closed()
-    room.closed()
-    room.socketClosed('d')
-    expect(room.opened('i')).toBe(true)
-    expect(room.turnedAway).toBe(3)
+    expect(letIn(room, 'agent0', 1)).toBe(0)
+    room.socketClosed('agent1')
+    expect(letIn(room, 'another', 1)).toBe(1)
   })
 
-  it('lets an address with a WebSocket have the part that is for WebSockets', () => {
-    const room = new DescriptorRoom(new Descriptors(208), 1)
-    room.opened('a')
-    room.socketOpened('a')
-    expect([...'bbbb'].map((address) => room.opened(address))).toEqual([true, true, true, false])
-    room.closed()
-    expect(room.opened('a')).toBe(true)
+  it('leaves as much to others as it gives to one network', () => {
+    const room = new DescriptorRoom({ all: new Descriptors(LIMIT), each: 1 })
+    expect(letIn(room, '192.0.2.1')).toBe(10)
+    expect(letIn(room, '2001:db8::1') + letIn(room, '2001:db8::ffff')).toBe(5)
+    expect(letIn(room, '192.0.2.3')).toBe(3)
+    expect(letIn(room, '192.0.2.4')).toBe(1)
+    expect(letIn(room, '192.0.2.5')).toBe(1)
+  })
+
+  it('counts a connection for its network until its answer, and as long after it as the library keeps it', () => {
+    let nowMs = 0
+    const room = new DescriptorRoom({ all: new Descriptors(LIMIT), each: 1, nowMs: () => nowMs })
+    expect(letIn(room, 'a')).toBe(10)
+    for (let i = 0; i < 10; i++) room.asked('a')
+    nowMs += 60_000
+    expect(letIn(room, 'a', 1)).toBe(0)
+    for (let i = 0; i < 9; i++) room.answered('a', true)
+    nowMs += 11_000
+    expect(letIn(room, 'a', 1)).toBe(0)
+    // The library has closed nine of them, and one has left before its answer.
+    room.answered('a', false)
+    nowMs += 6_000
+    for (let i = 0; i < 10; i++) room.closed()
+    expect(letIn(room, 'a')).toBe(10)
+  })
+
+  it('does not count for a network what became a WebSocket', () => {
+    const room = new DescriptorRoom({ all: new Descriptors(LIMIT), each: 1 })
+    for (let i = 0; i < 40; i++) {
+      expect(room.opened('nat')).toBe(true)
+      room.asked('nat')
+      room.socketOpened('nat')
+      room.answered('nat', false)
+    }
+    expect(letIn(room, 'nat')).toBe(24)
+  })
+
+  it('lets a proxy have all that strangers may have, for it opens connections for others', () => {
+    const room = new DescriptorRoom({
+      all: new Descriptors(LIMIT),
+      each: 1,
+      isProxy: (from) => from === 'proxy',
+    })
+    expect(letIn(room, 'proxy')).toBe(20)
+  })
+
+  it('keeps a part for addresses with WebSockets, for each so many connections as a page opens', () => {
+    const room = new DescriptorRoom({ all: new Descriptors(LIMIT), each: 1 })
+    room.opened('page')
+    room.socketOpened('page')
+    room.opened('other page')
+    room.socketOpened('other page')
+    expect(comeAs(room, 50, 'stranger')).toBe(20)
+    expect(letIn(room, 'page', 3)).toBe(3)
+    expect(letIn(room, 'other page')).toBe(1)
+    expect(letIn(room, 'page', 1)).toBe(0)
   })
 
   it('counts two where each connection may take another one', () => {
-    const pages = new DescriptorRoom(new Descriptors(208), 2)
-    expect([...'ab'].map((address) => pages.opened(address))).toEqual([true, false])
+    const pages = new DescriptorRoom({ all: new Descriptors(LIMIT), each: 2 })
+    expect(comeAs(pages, 50, 'stranger')).toBe(10)
   })
 
   it('keeps nobody from one listener who is few there, however many strangers are at the other', () => {
-    const all = new Descriptors(208)
-    const [agents, pages] = [new DescriptorRoom(all, 1, all.mostOfAgents), new DescriptorRoom(all, 1)]
-    expect([...'ssss'].map((address) => agents.opened(address))).toEqual([true, true, true, false])
-    agents.closed()
-    expect(pages.opened('a')).toBe(true)
+    const all = new Descriptors(LIMIT)
+    const agents = new DescriptorRoom({ all, each: 1, most: all.mostOfAgents })
+    const pages = new DescriptorRoom({ all, each: 1 })
+    expect(comeAs(agents, 50, 'stranger')).toBe(20)
+    expect(comeAs(pages, 50, 'a')).toBe(8)
   })
 
   it('leaves to pages what agents may not take', () => {
-    const all = new Descriptors(208)
-    const [agents, pages] = [new DescriptorRoom(all, 1, all.mostOfAgents), new DescriptorRoom(all, 1)]
-    for (const address of 'abcdefg') {
-      expect(agents.opened(address)).toBe(true)
-      agents.socketOpened(address)
+    const all = new Descriptors(LIMIT)
+    const agents = new DescriptorRoom({ all, each: 1, most: all.mostOfAgents })
+    const pages = new DescriptorRoom({ all, each: 1 })
+    for (let i = 0; i < 56; i++) {
+      expect(agents.opened(`agent${i}`)).toBe(true)
+      agents.socketOpened(`agent${i}`)
     }
-    expect(agents.opened('h')).toBe(false)
-    agents.closed()
-    expect(pages.opened('x')).toBe(true)
+    expect(letIn(agents, 'another', 1)).toBe(0)
+    expect(letIn(pages, 'page', 1)).toBe(1)
   })
 
   it('uses no more than there is memory for where the limit is as good as none', () => {
@@ -69,8 +129,8 @@ describe('the room for connections', () => {
   })
 
   it('has no end where the limit is not known', () => {
-    const room = new DescriptorRoom(new Descriptors(null), 1)
-    expect(Array.from({ length: 1_000 }, () => room.opened('a')).every(Boolean)).toBe(true)
+    const room = new DescriptorRoom({ all: new Descriptors(null), each: 1 })
+    expect(letIn(room, 'a', 1_000)).toBe(1_000)
   })
 })
 
@@ -111,3 +171,39 @@ async function openStranger(port: number): Promise<Socket> {
   await once(socket, 'connect')
   return socket
 }
+
+/** The status of a GET whose connection comes from this address of loopback; null where it is cut. */
+function askFrom(
+  localAddress: string,
+  port: number,
+  path: string,
+  agent: Agent | false = false,
+): Promise<number | null> {
+  return new Promise((resolve) => {
+    const request = get({ host: '127.0.0.1', port, path, localAddress, agent }, (response) => {
+      response.resume()
+      response.on('end', () => resolve(response.statusCode!))
+    })
+    request.on('error', () => resolve(null))
+  })
+}
+
+it('one stranger keeps neither probes nor agents away, however many connections he holds with a request on each', {
+  timeout: 60_000,
+}, async () => {
+  const { service, stop } = await startTestService(database, {}, undefined, { descriptorLimit: 400 })
+  cleanups.push(stop)
+  const { apiPort, opampPort } = service
+  for (const port of [apiPort, opampPort]) {
+    const agent = new Agent({ keepAlive: true })
+    cleanups.push(() => agent.destroy())
+    const statuses = await Promise.all(
+      Array.from({ length: 120 }, () => askFrom('127.0.0.9', port, '/healthz', agent)),
+    )
+    expect(statuses.filter((status) => status === null).length).toBeGreaterThan(40)
+  }
+  expect(await askFrom('127.0.0.10', apiPort, '/healthz')).toBe(200)
+  expect(await askFrom('127.0.0.10', apiPort, '/readyz')).toBe(200)
+  // Whoever polls gets so far as to be told what is wrong with this request.
+  expect(await askFrom('127.0.0.10', opampPort, '/v1/opamp')).toBe(400)
+})
