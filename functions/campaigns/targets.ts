@@ -3,8 +3,11 @@ import { aftermathOfTarget } from '../../lib/campaigns/failed-since.ts'
 import { reachOfCampaign } from '../../lib/campaigns/judge/scope.ts'
 import { WORST_FIRST } from '../../lib/campaigns/judge/worst-first.ts'
 import { toTargetRecord } from '../../lib/campaigns/record.ts'
+import { hasOpenPush } from '../../lib/fleet/pushes/find-obstacle.ts'
 import { followedOf } from '../../lib/fleet/state/state.ts'
+import { type TextAccess, whyOf } from '../../lib/fleet/views/errors.ts'
 import { aboutFailure } from '../../lib/fleet/views/failure-of.ts'
+import { firstFailureOf } from '../../lib/fleet/views/first-failure.ts'
 import { toStageHold } from '../../lib/fleet/views/rollout.ts'
 import {
   listCampaignTargets,
@@ -24,18 +27,19 @@ import { campaignParams, seesCampaign } from './_campaign-of.ts'
 import { type Wait, withWaits } from './_waits.ts'
 
 /**
- * What keeps a started target from its next stage, or one that waits in a campaign that runs from being started, as a
- * field of its record.
+ * What keeps a started target from its next stage, or one that waits in a campaign that runs from being started, as
+ * fields of its record.
  */
 function holdOf(
   { fleet, fleetConfigs }: Context,
   { status }: Pick<CampaignSummary, 'status'>,
   { workloadId, pushId, state }: StoredCampaignTarget,
-): Pick<CampaignTarget, 'hold'> {
+): Pick<CampaignTarget, 'hold' | 'is_busy'> {
   const workload = fleet.workload(workloadId)
   if (state === 'waiting' && status === 'running' && workload !== null) {
     const freeze = fleetConfigs.freezeOf(workload)
-    return freeze === null ? {} : { hold: { reason: 'frozen', about: freeze.reason } }
+    if (freeze !== null) return { hold: { reason: 'frozen', about: freeze.reason } }
+    return hasOpenPush(workload) ? { is_busy: true } : {}
   }
   if (state !== 'started') return {}
   const rollout = workload?.rollout
@@ -54,6 +58,7 @@ const HAS_REACH: readonly StoredCampaignTarget['state'][] = ['started', 'applied
 function reachOf(
   { fleet }: Context,
   { workloadId, pushId, state }: StoredCampaignTarget,
+  texts: TextAccess,
 ): Pick<CampaignTarget, 'reach'> {
   const workload = fleet.workload(workloadId)
   if (workload === null || pushId === null) return {}
@@ -62,12 +67,14 @@ function reachOf(
   const { applied, failed, straggler } = counts
   const target = state === 'skipped' ? Math.max(counts.target, workload.live.count) : counts.target
   if (state === 'applied' ? failed + straggler === 0 : applied === target) return {}
+  const why = whyOf(firstFailureOf(workload, { pushId })?.error ?? null, texts)
   return {
     reach: {
       target_count: target,
       applied_count: applied,
       failed_count: failed,
       no_status_count: straggler,
+      ...(Object.keys(why).length === 0 ? {} : { error: why }),
     },
   }
 }
@@ -76,7 +83,7 @@ function reachOf(
 const failureFieldsOf = (
   { fleet }: Context,
   { workloadId, pushId, state }: StoredCampaignTarget,
-  texts: { withTexts: boolean },
+  texts: TextAccess,
 ): Pick<CampaignTarget, 'error_parameters' | 'error_message'> =>
   state === 'failed' && pushId !== null ? aboutFailure(fleet.workload(workloadId), pushId, texts) : {}
 
@@ -110,7 +117,7 @@ export default defineHttp({
         ...failureFieldsOf(ctx, one, { withTexts }),
         ...(aftermath === null ? {} : { aftermath }),
         ...holdOf(ctx, campaign, one),
-        ...(HAS_REACH.includes(one.state) ? reachOf(ctx, one) : {}),
+        ...(HAS_REACH.includes(one.state) ? reachOf(ctx, one, { withTexts }) : {}),
         ...wait,
       }
     }

@@ -14,6 +14,7 @@ import {
 } from 'superstruct'
 import { ApprovalHelp, ApprovalRuleInForce, ApprovalTally } from './approvals.ts'
 import { GroupScope } from './identity.ts'
+import { InstanceFault } from './instances.ts'
 import { ComparedWith, RiskLevel } from './plan.ts'
 import { ErrorParameters, PushAftermath } from './revisions.ts'
 import { StageHold } from './rollouts.ts'
@@ -623,14 +624,19 @@ export const CampaignTarget = named(
       'Of one that waits for its turn in a campaign that runs: that it is frozen now, and why. Of one that gets it in stages: why the next stage waits. It goes on by itself once that is over. Where that has no end of its own, as a freeze has one, the workload is skipped with it after ten minutes, and who has the change keeps it.',
       optional(StageHold),
     ),
+    is_busy: note(
+      'Of one that waits for its turn in a campaign that runs: another push of it is open, and it is started once that has ended.',
+      optional(literal(true)),
+    ),
     reach: note(
-      'Of one that is being changed or that has the change: how many of the instances that it was offered to applied it, failed it and did not answer, where these are not all that applied it. Of one that was skipped amid its stages the count is that of all its instances.',
+      'Of one that is being changed or that has the change: how many of the instances that it was offered to applied it, failed it and did not answer, where these are not all that applied it, and what those that failed it failed of. Of one that was skipped amid its stages the count is that of all its instances.',
       optional(
         type({
           target_count: number(),
           applied_count: number(),
           failed_count: number(),
           no_status_count: number(),
+          error: optional(InstanceFault),
         }),
       ),
     ),

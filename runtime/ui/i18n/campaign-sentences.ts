@@ -5,13 +5,14 @@ import {
   hasToBeChanged,
   waitsForApproval,
 } from '../../../lib/model/campaign-steps.ts'
-import { isRefusal, type LeftOut } from '../../../lib/model/left-out.ts'
+import { countLeftOut, isRefusal, type LeftOut } from '../../../lib/model/left-out.ts'
 import { isOverByItself } from '../../../lib/model/stage-holds.ts'
 import { isLapse } from '../../../lib/model/stops.ts'
 import { statesThat } from '../../../lib/model/target-states.ts'
 import type {
   CampaignHalt,
   CampaignMiss,
+  CampaignPlan,
   CampaignReason,
   CampaignRecord,
   CampaignStatus,
@@ -292,7 +293,8 @@ export function describeTarget({
 function describeTargetReach({ reach }: Pick<CampaignTarget, 'reach'>): string {
   if (reach === undefined) return ''
   const { applied_count: applied, target_count: all, failed_count: failed, no_status_count: silent } = reach
-  return say(campaignTexts).reach(applied, all, failed, silent)
+  const why = reach.error === undefined ? '' : describeWhy(reach.error)
+  return say(campaignTexts).reach(applied, all, failed, silent, why)
 }
 
 /** Why a campaign stands so with a workload, how far it got there, and what became of one that failed. */
@@ -321,16 +323,17 @@ export function describeState({
   return state === 'rollback_failed' && cause === 'in_part' ? words.backInPart : words.state[state]
 }
 
-/** What a workload waits for that was away, or has the change in part, and what comes of that; empty for any other. */
-export function describeWait({
-  state,
-  is_back: isBack,
-  waits_for: rival,
-  overtakes: older,
-  hold,
-}: CampaignTarget): string {
+/**
+ * What a workload waits for that was not begun in a campaign of this status, was away, or has the change in part, and
+ * what comes of that; empty for any other.
+ */
+export function describeWait(
+  { state, is_back: isBack, waits_for: rival, overtakes: older, hold, is_busy: isBusy }: CampaignTarget,
+  status: CampaignStatus,
+): string {
   const words = say(campaignTexts)
-  if (hold !== undefined && state === 'waiting') return say(campaignTexts).frozenFor(hold.about ?? '')
+  if (hold !== undefined && state === 'waiting') return words.frozenFor(hold.about ?? '')
+  if (state === 'waiting') return isBusy ? words.busyWith : (words.notBegun[status] ?? '')
   if (hold !== undefined)
     return (isOverByItself(hold.reason) ? words.stageWaits : words.stageGivesUp)(describeHold(hold))
   if (state !== 'offline') return ''
@@ -360,6 +363,21 @@ export function describeLeftOut(counts: Readonly<Record<string, number>>): strin
   })
 }
 
+/** Whom a plan that changes nobody leaves out, and what helps where that is because muster never pushed to them. */
+function describeNobody({ plan }: CampaignRecord): string[] {
+  if (plan === undefined) return []
+  const words = say(campaignTexts)
+  const leftOut = describeLeftOut(plan.left_out ?? countLeftOut(plan))
+  return [
+    ...(leftOut.length === 0 ? [] : [words.leavesOut(formatList(leftOut))]),
+    ...(needsAdoption(plan) ? [words.adoptFirst] : []),
+  ]
+}
+
+/** Whether a plan changes nobody, and would where workloads that muster never pushed to were adopted. */
+export const needsAdoption = ({ target_count: count, verdicts }: CampaignPlan): boolean =>
+  count === 0 && (verdicts['unmanaged'] ?? 0) > 0
+
 /** How many workloads do not run what a campaign brought, by why, with their names and causes as far as they are known. */
 function describeMissing(
   counts: CampaignRecord['counts'],
@@ -377,7 +395,8 @@ function describeMissing(
 function describeMiss(miss: CampaignMiss, nameIn: NameIn): string {
   const named = nameMissed(miss, nameIn)
   const why = describeTarget(miss)
-  return why === '' ? named : `${named} (${why})`
+  // Not in brackets: what a cause is about stands in some already.
+  return why === '' ? named : `${named} – ${why}`
 }
 
 /** The workloads that were missed for one cause, by name, as far as they are named, and how many more there are. */
@@ -437,7 +456,8 @@ export function describeCampaign(
   if (of.status === 'aborted')
     return [describeClosed('aborted', of), `${describeStop(of)}.`, words.sentence.aborted, ...more]
   if (of.status === 'paused') return [words.pausedAt(describeStop(of)), words.sentence.paused, ...more]
-  if (of.status === 'planned' && total === 0) return [sayProblem('campaign_changes_nothing', {}) ?? '']
+  if (of.status === 'planned' && total === 0)
+    return [sayProblem('campaign_changes_nothing', {}) ?? '', ...describeNobody(of)]
   if (of.status !== 'running')
     return [words.sentence[of.status as keyof typeof words.sentence] ?? '', ...more]
   if (of.wave_ends_at !== undefined) {

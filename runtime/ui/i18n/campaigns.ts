@@ -2,6 +2,7 @@ import type { MissedState } from '../../../lib/model/target-states.ts'
 import type {
   CampaignGate,
   CampaignReason,
+  CampaignStatus,
   CampaignTargetState,
   CampaignVerdict,
 } from '../../../lib/wire/campaigns.ts'
@@ -202,11 +203,11 @@ export const campaignTexts = defineTexts({
     openPart: (workloads: number, instances: number) =>
       `${workloadsEn(workloads)} ${plural(workloads, 'has', 'have')} been getting it for more than a minute, and ${n(instances)} of ${plural(workloads, 'its', 'their')} instances ${plural(instances, 'has', 'have')} not applied it so far`,
     openUntil: (time: string) => `They are waited for until ${time} at the latest.`,
-    reach: (applied: number, all: number, failed: number, silent: number) =>
+    reach: (applied: number, all: number, failed: number, silent: number, why: string) =>
       [
         `${n(applied)} of ${n(all)} ${plural(all, 'instance', 'instances')} ${plural(applied, 'has', 'have')} it`,
-        ...(failed > 0 ? [`${n(failed)} failed it`] : []),
         ...(silent > 0 ? [`${n(silent)} did not answer`] : []),
+        ...(failed > 0 ? [`${n(failed)} failed it${why && `: ${why}`}`] : []),
       ].join(', '),
     appliedInPart: 'applied in part',
     reachedPart: 'All have it, some in part',
@@ -228,6 +229,14 @@ export const campaignTexts = defineTexts({
     waitsWindow: (wave: number, waves: number) =>
       `Wave ${n(wave)} of ${n(waves)} waits for the next window in which it may start workloads.`,
     frozenFor: (why: string) => `Frozen (${why}): it is started once that is over.`,
+    saidBy: (who: string, comment: string) => `${who}: ${comment}`,
+    busyWith: 'Another push of it is open: it is started once that has ended.',
+    notBegun: {
+      halted: 'Not begun: the campaign is halted.',
+      paused: 'Not begun: the campaign is paused.',
+    } as Partial<Record<CampaignStatus, string>>,
+    leavesOut: (list: string) => `It leaves out: ${list}.`,
+    adoptFirst: 'Adopt those that muster never pushed to: then it can change them.',
     watching: (wave: number, left: string) => `Wave ${n(wave)} is done and watched for ${left} more.`,
     takenBack: (count: number, all: number) => `${n(count)} of ${n(all)} rolled back`,
     away: (count: number) => `${workloadsEn(count)} away; they catch up when they are back.`,
@@ -571,11 +580,11 @@ export const campaignTexts = defineTexts({
     openPart: (workloads: number, instances: number) =>
       `${workloadsFr(workloads)} ${plural(workloads, 'la reçoit', 'la reçoivent')} depuis plus d’une minute, et ${n(instances)} de ${plural(workloads, 'ses', 'leurs')} instances ne ${plural(instances, 'l’a', 'l’ont')} pas encore appliquée`,
     openUntil: (time: string) => `Elles sont attendues jusqu’à ${time} au plus tard.`,
-    reach: (applied: number, all: number, failed: number, silent: number) =>
+    reach: (applied: number, all: number, failed: number, silent: number, why: string) =>
       [
         `${n(applied)} ${plural(applied, 'instance', 'instances')} sur ${n(all)} ${plural(applied, 'l’a', 'l’ont')}`,
-        ...(failed > 0 ? [`${n(failed)} en échec`] : []),
         ...(silent > 0 ? [`${n(silent)} sans réponse`] : []),
+        ...(failed > 0 ? [`${n(failed)} en échec${why && ` : ${why}`}`] : []),
       ].join(', '),
     appliedInPart: 'appliqué en partie',
     reachedPart: 'Tous l’ont, certains en partie',
@@ -599,6 +608,14 @@ export const campaignTexts = defineTexts({
     waitsWindow: (wave: number, waves: number) =>
       `La vague ${n(wave)} sur ${n(waves)} attend la prochaine fenêtre où elle peut commencer des workloads.`,
     frozenFor: (why: string) => `Gelé (${why}) : commencé dès que c’est fini.`,
+    saidBy: (who: string, comment: string) => `${who} : ${comment}`,
+    busyWith: 'Une autre poussée y est ouverte : commencé dès qu’elle est finie.',
+    notBegun: {
+      halted: 'Pas commencé : la campagne est arrêtée.',
+      paused: 'Pas commencé : la campagne est en pause.',
+    } as Partial<Record<CampaignStatus, string>>,
+    leavesOut: (list: string) => `Laissés de côté : ${list}.`,
+    adoptFirst: 'Adoptez ceux que muster n’a jamais configurés : il peut alors les modifier.',
     watching: (wave: number, left: string) => `La vague ${n(wave)} est finie et observée encore ${left}.`,
     takenBack: (count: number, all: number) => `${n(count)} sur ${n(all)} de retour`,
     away: (count: number) => `${workloadsFr(count)} absents ; ils rattraperont à leur retour.`,

@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks'
-import type { CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
+import type { CampaignRecord, CampaignStatus, CampaignTarget } from '../../../lib/wire/campaigns.ts'
 import { describeFate, describeState, describeVerdict, describeWait } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
@@ -14,6 +14,7 @@ import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
 import { hrefWith, query } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
+import { isNarrow } from '../state/viewport.ts'
 
 function sinceOf({ started_at: startedAt, ended_at: endedAt }: CampaignTarget) {
   const since = endedAt ?? startedAt
@@ -21,8 +22,8 @@ function sinceOf({ started_at: startedAt, ended_at: endedAt }: CampaignTarget) {
 }
 
 /** Why it stands so, and what it waits for. */
-function Why({ of: target }: { of: CampaignTarget }) {
-  const [why, wait] = [describeFate(target), describeWait(target)]
+function Why({ of: target, status }: { of: CampaignTarget; status: CampaignStatus }) {
+  const [why, wait] = [describeFate(target), describeWait(target, status)]
   const rival = (target.waits_for ?? target.overtakes)?.campaign_id
   return (
     <>
@@ -31,7 +32,7 @@ function Why({ of: target }: { of: CampaignTarget }) {
   )
 }
 
-function TargetRow({ of: target }: { of: CampaignTarget }) {
+function TargetRow({ of: target, status }: { of: CampaignTarget; status: CampaignStatus }) {
   return (
     <tr>
       <td class="text">
@@ -51,7 +52,7 @@ function TargetRow({ of: target }: { of: CampaignTarget }) {
         </Mark>
       </td>
       <td class="text">
-        <Why of={target} />
+        <Why of={target} status={status} />
       </td>
       <td class="muted">{sinceOf(target)}</td>
     </tr>
@@ -61,10 +62,16 @@ function TargetRow({ of: target }: { of: CampaignTarget }) {
 /** How many workloads are read at once; with more, those that stand best are left to the links by state. */
 const READ_MAX = 1_000
 
-/** Rows that stand above what changes. */
-const FIRST = 10
+/** Rows that stand above what changes: below each other they are a screen each. */
+const firstShown = () => (isNarrow.value ? 3 : 10)
 
-function TargetTable({ of: all, first }: { of: readonly CampaignTarget[]; first: number | undefined }) {
+interface TableProps {
+  of: readonly CampaignTarget[]
+  status: CampaignStatus
+  first: number | undefined
+}
+
+function TargetTable({ of: all, status, first }: TableProps) {
   const words = say(campaignTexts)
   const { workload, wave, verdict, state, why, since } = words.column
   return (
@@ -79,7 +86,7 @@ function TargetTable({ of: all, first }: { of: readonly CampaignTarget[]; first:
         ))}
       >
         <Capped rows={all} {...(first === undefined ? {} : { first })}>
-          {(target) => <TargetRow key={target.workload_id} of={target} />}
+          {(target) => <TargetRow key={target.workload_id} of={target} status={status} />}
         </Capped>
       </Sheet>
       {all.length >= READ_MAX && <p class="muted">{words.readMax(READ_MAX)}</p>}
@@ -107,34 +114,38 @@ export function Targets({ of }: { of: CampaignRecord }) {
     ),
   )
   if (of.plan === undefined) return null
+  const states = inOrder(of.counts)
   return (
     <section class="stack">
       <h2>{words.targets}</h2>
-      <p class="actions">
-        <a
-          class="link"
-          aria-current={state === undefined ? 'true' : undefined}
-          href={hrefWith({ state: null })}
-        >
-          {words.everyone}
-        </a>
-        {inOrder(of.counts).map(([name, count]) => (
+      {states.length > 0 && (
+        <p class="actions">
           <a
             class="link"
-            key={name}
-            aria-current={state === name ? 'true' : undefined}
-            href={hrefWith({ state: name })}
+            aria-current={state === undefined ? 'true' : undefined}
+            href={hrefWith({ state: null })}
           >
-            {`${words.state[name]} ${formatNumber(count)}`}
+            {words.everyone}
           </a>
-        ))}
-      </p>
+          {states.map(([name, count]) => (
+            <a
+              class="link"
+              key={name}
+              aria-current={state === name ? 'true' : undefined}
+              href={hrefWith({ state: name })}
+            >
+              {`${words.state[name]} ${formatNumber(count)}`}
+            </a>
+          ))}
+        </p>
+      )}
       <Loaded of={targets}>
         {(all) => (
           <TargetTable
             key={state ?? ''}
             of={all}
-            first={of.started_at !== undefined && state === undefined ? FIRST : undefined}
+            status={of.status}
+            first={of.started_at !== undefined && state === undefined ? firstShown() : undefined}
           />
         )}
       </Loaded>

@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals'
 import { waitsForApproval } from '../../../lib/model/campaign-steps.ts'
-import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import type { CampaignPlan, CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { adoptTexts } from '../i18n/adopt.ts'
 import { describeRule } from '../i18n/approval-rule.ts'
 import { campaignFormTexts } from '../i18n/campaign-form.ts'
-import { describeCampaign } from '../i18n/campaign-sentences.ts'
+import { describeCampaign, needsAdoption } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
@@ -29,6 +30,7 @@ import { heldSomewhere, holds, me } from '../state/session.ts'
 import { useNow } from '../state/use-now.ts'
 import { usePolling } from '../state/use-polling.ts'
 import { useResource } from '../state/use-resource.ts'
+import { isNarrow } from '../state/viewport.ts'
 import { CampaignWent, useCampaignFigures } from './campaign-figures.tsx'
 import { PlanNumbers, Waves } from './campaign-plan.tsx'
 import { CampaignRules } from './campaign-rules.tsx'
@@ -77,26 +79,80 @@ function People({ of }: { of: CampaignRecord }) {
   )
 }
 
-/** By which rules it goes and who had a hand in it, beside each other. */
-function Terms({ of }: { of: CampaignRecord }) {
+/** What each group of workloads would get, for those who may read it. */
+function WhatChanges({ of, plan }: { of: CampaignRecord; plan: CampaignPlan }) {
+  if (!holds('config:read_content')) return <LeftOutFor permission="config:read_content" />
   return (
-    <>
-      <div class="two even">
-        <CampaignRules of={of} />
-        <People of={of} />
-      </div>
-      <p class="muted byline">
-        {say(campaignTexts).column.created} <Ago at={of.created_at} /> · {of.created_by}
-      </p>
-    </>
+    <PlanGroups
+      path={`/api/campaigns/${encodeURIComponent(of.id)}/groups`}
+      planKey={of.plan_hash ?? ''}
+      total={plan.target_count}
+    />
   )
 }
 
-const withComment = (who: string, comment: string | undefined) => (comment ? `${who}: ${comment}` : who)
+type Figured = Parameters<typeof CampaignWent>[0] & { plan: CampaignPlan }
+
+/** What changes and by which rules; beside it how it went, the numbers of the plan, and who had a hand in it. */
+function Planned({ of, plan, figures }: Figured) {
+  const numbers = <PlanNumbers plan={plan} />
+  const rules = <CampaignRules of={of} />
+  if (plan.target_count === 0)
+    return (
+      <div class="two even">
+        {numbers}
+        {rules}
+      </div>
+    )
+  const changes = <WhatChanges of={of} plan={plan} />
+  const went = <CampaignWent of={of} figures={figures} />
+  const people = <People of={of} />
+  // Once it is started, how it went stands in the second column as well.
+  const isStarted = of.started_at !== undefined
+  // Where all is below each other, whom it reaches comes before its rules.
+  if (isNarrow.value)
+    return (
+      <div class="stack">
+        {changes}
+        {went}
+        {numbers}
+        {rules}
+        {people}
+      </div>
+    )
+  return (
+    <div class="two">
+      <div class="stack">
+        {changes}
+        {rules}
+        {isStarted && people}
+      </div>
+      <div class="stack">
+        {went}
+        {numbers}
+        {!isStarted && people}
+      </div>
+    </div>
+  )
+}
+
+const Byline = ({ of }: { of: CampaignRecord }) => (
+  <p class="muted byline">
+    {say(campaignTexts).column.created} <Ago at={of.created_at} /> · {of.created_by}
+  </p>
+)
+
+/** Whether it has come to any workload, or tried to. */
+const hasBegun = ({ started_at: startedAt, counts }: CampaignRecord): boolean =>
+  startedAt !== undefined && Object.keys(counts).some((state) => state !== 'waiting')
+
+const withComment = (who: string, comment: string | undefined) =>
+  comment ? say(campaignTexts).saidBy(who, comment) : who
 
 /** By which rule it is approved, how far it is, and who could; nothing once it is approved and nobody is asked any more. */
 function Approving({ of }: { of: CampaignRecord }) {
-  const { status, approval_rule: rule, tally, help } = of
+  const { status, approval_rule: rule, tally, help, plan } = of
+  if (plan?.target_count === 0) return null
   if (status !== 'planned' && !waitsForApproval(of)) return null
   return (
     <>
@@ -256,6 +312,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
   const now = useNow(of.wave_ends_at !== undefined)
   const [tone] = lookOf(of)
   const isStarted = of.started_at !== undefined
+  const isBegun = hasBegun(of)
   const figures = useCampaignFigures(of)
   const [what, ...next] = describeCampaign(of, now, figures.data?.missed, lineOf)
   return (
@@ -272,6 +329,9 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
           <b>{what}</b> {next.join(' ')}
         </p>
         <Approving of={of} />
+        {of.status === 'planned' && of.plan !== undefined && needsAdoption(of.plan) && (
+          <ActionLink href="/adopt">{say(adoptTexts).open}</ActionLink>
+        )}
       </div>
       {(of.status === 'rolling_back' || of.status === 'rolled_back') && <ByItself of={of} />}
       {!isStarted && <KeptFromCampaign of={of} />}
@@ -281,25 +341,10 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
         <div class="stack">
           <Waves of={of} plan={of.plan} now={now} />
           {/* Once it goes, what became of the workloads is what matters; before, what would change. */}
-          {isStarted && <Targets of={of} />}
-          <div class="two">
-            <div class="stack">
-              {!holds('config:read_content') && <LeftOutFor permission="config:read_content" />}
-              {holds('config:read_content') && of.plan.target_count > 0 && (
-                <PlanGroups
-                  path={`/api/campaigns/${encodeURIComponent(of.id)}/groups`}
-                  planKey={of.plan_hash ?? ''}
-                  total={of.plan.target_count}
-                />
-              )}
-            </div>
-            <div>
-              <CampaignWent of={of} figures={figures} />
-              <PlanNumbers plan={of.plan} />
-            </div>
-          </div>
-          <Terms of={of} />
-          {!isStarted && <Targets of={of} />}
+          {isBegun && <Targets of={of} />}
+          <Planned of={of} plan={of.plan} figures={figures} />
+          <Byline of={of} />
+          {!isBegun && <Targets of={of} />}
         </div>
       )}
     </>

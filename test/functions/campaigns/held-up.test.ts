@@ -43,7 +43,7 @@ it('a campaign that a freeze keeps from its next wave says so, until when and wh
   expect(listed).toMatchObject([{ id, held_up: { reason: 'frozen' } }])
   const target = await scene.targetOf(id, second)
   expect(target).toMatchObject({ state: 'waiting', hold: { reason: 'frozen', about: 'Black Friday' } })
-  expect(describeWait(target)).toBe('Frozen (Black Friday): it is started once that is over.')
+  expect(describeWait(target, 'running')).toBe('Frozen (Black Friday): it is started once that is over.')
 
   await invoke(scene.ctx, 'DELETE /api/freeze', { as: admin.token })
   await scene.work(5_000, 2)

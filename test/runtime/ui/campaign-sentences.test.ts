@@ -54,14 +54,41 @@ test('a campaign that waits for approval looks like a single request that does, 
 })
 
 test('a plan that changes nobody says so, and not that it waits for anything', () => {
-  const planned = (count: number) =>
-    ({ status: 'planned', counts: {}, plan: { target_count: count, waves: [] } }) as unknown as CampaignRecord
+  const planned = (count: number, verdicts = {}) => {
+    const plan = { target_count: count, waves: [], verdicts, refused: {} }
+    return { status: 'planned', counts: {}, plan } as unknown as CampaignRecord
+  }
   expect(describeCampaign(planned(2), 0)).toEqual([
     'Nothing changes before this plan is approved and started.',
   ])
   expect(describeCampaign(planned(0), 0)).toEqual([
     'The plan changes no workload, so there is nothing to approve: change whom or what it means, or remove it.',
   ])
+  // With why, and the way out where there is one.
+  expect(describeCampaign(planned(0, { unmanaged: 12, same: 1 }), 0).slice(1)).toEqual([
+    'It leaves out: 12 never pushed to and 1 runs it already.',
+    'Adopt those that muster never pushed to: then it can change them.',
+  ])
+  expect(describeCampaign(planned(0, { same: 3 }), 0).slice(1)).toEqual(['It leaves out: 3 runs it already.'])
+})
+
+test('a workload that waits says what for: the campaign that stands still, or another push', () => {
+  const target = { state: 'waiting' } as CampaignTarget
+  expect(describeWait(target, 'halted')).toBe('Not begun: the campaign is halted.')
+  expect(describeWait(target, 'paused')).toBe('Not begun: the campaign is paused.')
+  expect(describeWait(target, 'running')).toBe('')
+  expect(describeWait({ ...target, is_busy: true }, 'running')).toBe(
+    'Another push of it is open: it is started once that has ended.',
+  )
+  const reach = { target_count: 3, applied_count: 2, failed_count: 1, no_status_count: 0 }
+  const error = {
+    error_cause: 'port_in_use',
+    error_title: 'Port already in use',
+    error_parameters: { port: '4317' },
+  }
+  expect(describeFate({ ...target, state: 'applied', reach: { ...reach, error } })).toBe(
+    '2 of 3 instances have it, 1 failed it: Port already in use (port 4317)',
+  )
 })
 
 const done = (counts: CampaignRecord['counts']) =>
@@ -91,7 +118,7 @@ test('a campaign that is done says which workloads do not run it, and looks like
     { state: 'failed', cause: 'port_in_use', title: 'Port already in use', count: 1, workloads: [store] },
   ]
   expect(describeCampaign(partly, 0, missed).slice(1, 4)).toEqual([
-    '1 workload failed: store · store-17 (Port already in use).',
+    '1 workload failed: store · store-17 – Port already in use.',
     '2 workloads did not answer: store · store-18 and 1 more.',
     '1 workload was skipped.',
   ])
@@ -126,7 +153,7 @@ test('a workload that has the change on some of its instances does not look as i
   const of = { state: 'applied', verdict: 'changes', reach } as CampaignTarget
   expect(toneOfTarget(of)).toBe('warn')
   expect(describeState(of)).toBe('applied in part')
-  expect(describeFate(of)).toBe('7 of 10 instances have it, 1 failed it, 2 did not answer')
+  expect(describeFate(of)).toBe('7 of 10 instances have it, 2 did not answer, 1 failed it')
   const all = { state: 'applied', verdict: 'changes' } as CampaignTarget
   expect([toneOfTarget(all), describeState(all), describeFate(all)]).toEqual(['ok', 'applied', ''])
   expect(toneOfTarget({ ...of, state: 'started' })).toBe('busy')
@@ -213,7 +240,7 @@ test('one that was away says whether it is back, what it waits for, and that onl
   const rival = { waits_for: { campaign_id: 'c', name: 'Patch 2' } }
   const told = (more: Partial<CampaignTarget>) => [
     describeState({ ...away, ...more }),
-    describeWait({ ...away, ...more }),
+    describeWait({ ...away, ...more }, 'running'),
   ]
   expect(told({})).toEqual(['away', ''])
   expect(told(rival)).toEqual([
@@ -234,18 +261,18 @@ test('one that was away says whether it is back, what it waits for, and that onl
     /^The older campaign “Patch 1” waits for it as well: it gets this change only/,
   )
   expect(told({ ...older, is_back: true })[1]).toMatch(/at its turn\. The older campaign/)
-  expect(describeWait({ ...rival, state: 'applied' } as CampaignTarget)).toBe('')
+  expect(describeWait({ ...rival, state: 'applied' } as CampaignTarget, 'running')).toBe('')
   // So does one whose next stage waits, with what ends that.
   const part = { state: 'started', hold: { reason: 'became_production' } } as CampaignTarget
-  expect(describeWait(part)).toMatch(
+  expect(describeWait(part, 'running')).toMatch(
     /others wait: it became production.*within ten minutes\. Otherwise.*left as it is\.$/,
   )
   const frozen = { reason: 'frozen' as const, about: 'sale' }
-  expect(describeWait({ ...part, hold: frozen })).toMatch(
+  expect(describeWait({ ...part, hold: frozen }, 'running')).toMatch(
     /frozen \(sale\)\. .*once that is over.*roll it back\.$/,
   )
   const inGit = { reason: 'kept_in_git' as const, about: 'infra/edge' }
-  expect(describeWait({ ...part, hold: inGit })).toContain('kept in Git by infra/edge')
+  expect(describeWait({ ...part, hold: inGit }, 'running')).toContain('kept in Git by infra/edge')
   language.value = 'fr'
   expect(told({ is_back: true, ...rival })[1]).toMatch(/^Il est de nouveau connecté, et attend/)
   language.value = 'en'
