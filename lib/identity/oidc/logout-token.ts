@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { readId } from './claims.ts'
 import { KeysUnavailable } from './published-keys.ts'
 
@@ -34,6 +34,9 @@ const TOKEN_MAX = 16_384
 const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
+/** Is told why a logout token is not valid, in words that hold nothing of the token. */
+export type TellInvalid = (why: string) => void
+
 /**
  * Check a logout token (OpenID Connect Back-Channel Logout 1.0, section 2.6); null where it is not valid. Throws
  * `KeysUnavailable` where that cannot be said.
@@ -42,8 +45,13 @@ export async function checkLogoutToken(
   token: string,
   keys: JWTVerifyGetKey,
   expected: { issuer: string; audience: string; now: Date; toleranceS: number },
+  tellInvalid: TellInvalid = () => {},
 ): Promise<LogoutToken | null> {
-  if (token.length > TOKEN_MAX) return null
+  const refuse = (why: string): null => {
+    tellInvalid(why)
+    return null
+  }
+  if (token.length > TOKEN_MAX) return refuse('it is too long')
   try {
     const { payload } = await jwtVerify(token, keys, {
       issuer: expected.issuer,
@@ -55,15 +63,16 @@ export async function checkLogoutToken(
       requiredClaims: ['iss', 'aud', 'iat', 'events'],
     })
     const { events, sub, sid } = payload
-    if ('nonce' in payload || !isObject(events) || !isObject(events[EVENT])) return null
+    if ('nonce' in payload) return refuse('it has a "nonce", as ID tokens have')
+    if (!isObject(events) || !isObject(events[EVENT])) return refuse('its "events" hold no logout')
     const subject = readId(sub)
     const providerSession = readId(sid)
-    if (subject === null && providerSession === null) return null
+    if (subject === null && providerSession === null) return refuse('it names neither "sub" nor "sid"')
     return { issuer: expected.issuer, subject, providerSession, tokenHash: hashSigned(token) }
   } catch (error) {
     if (error instanceof KeysUnavailable) throw error
-    // Whatever the reason, an invalid token logs nobody out.
-    return null
+    // Whatever the reason, an invalid token logs nobody out. Other errors than these might quote the token.
+    return refuse(error instanceof errors.JOSEError ? error.message : 'it cannot be read')
   }
 }
 

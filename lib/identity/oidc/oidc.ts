@@ -9,7 +9,7 @@ import type { SessionEnds } from '../sessions/session-ends.ts'
 import type { Tokens } from '../sessions/tokens.ts'
 import { openEndedFlows } from './ended-flows.ts'
 import { failureLog } from './failure-log.ts'
-import type { Flow, IssuerFetch, Provider } from './provider.ts'
+import type { Flow, IssuerFetch, LogoutTellers, Provider } from './provider.ts'
 import { openSeal } from './seal.ts'
 import type { OidcSettings } from './settings.ts'
 import { signInExternally } from './sign-in.ts'
@@ -104,6 +104,14 @@ export function openOidc(parts: Parts): Oidc {
   const flows = openEndedFlows(parts.clock, FLOW_LIFETIME_S * 1_000)
   const noteAway = failureLog(parts, 'the identity provider could not be asked')
   const noteFailed = failureLog(parts, 'sign-in with the identity provider failed')
+  const noteRefused = failureLog(
+    parts,
+    'a logout token of the identity provider was refused, and ended nothing',
+  )
+  const tellers: LogoutTellers = {
+    invalid: (why) => noteRefused('logout-token-invalid', why),
+    away: (error) => noteAway('provider-away', error),
+  }
   const unguessable = () => Buffer.from(random.bytes(32)).toString('base64url')
 
   async function finish({ query, kept, address }: Callback): Promise<CallbackOutcome> {
@@ -142,7 +150,7 @@ export function openOidc(parts: Parts): Oidc {
     finish,
     sealRefusal: (refusal) => seal.close({ ...refusal }, 'refusal', REFUSAL_LIFETIME_S),
     openRefusal: async (sealed) => (await seal.open(sealed, 'refusal')) as Refusal | null,
-    logOut: async (logoutToken) => logOut(parts, await askable(), logoutToken),
+    logOut: async (logoutToken) => logOut(parts, await askable(), logoutToken, tellers),
   }
 }
 
@@ -150,8 +158,9 @@ async function logOut(
   { db, clock, log, ends }: Parts,
   provider: Provider,
   logoutToken: string,
+  tellers: LogoutTellers,
 ): Promise<'ended' | 'refused' | 'provider-away'> {
-  const token = await provider.readLogout(logoutToken)
+  const token = await provider.readLogout(logoutToken, tellers)
   if (token === 'provider-away') return 'provider-away'
   if (token === null) return 'refused'
   const ended = await db.transaction('session.close-external', async (tx) => {

@@ -3,7 +3,7 @@ import type { JWTVerifyGetKey } from 'jose'
 import * as client from 'openid-client'
 import type { Clock } from '../../clock.ts'
 import { type Claims, type ExternalIdentity, readIdentity } from './claims.ts'
-import { checkLogoutToken, type LogoutToken } from './logout-token.ts'
+import { checkLogoutToken, type LogoutToken, type TellInvalid } from './logout-token.ts'
 import { KeysUnavailable, openPublishedKeys } from './published-keys.ts'
 import type { OidcSettings } from './settings.ts'
 
@@ -38,8 +38,14 @@ export interface Provider {
   >
   /** The person who came back; `query` is the query of the callback, unchanged. */
   finish(query: string, flow: Flow): Promise<FinishOutcome>
-  /** Whose sessions a logout token ends; null where it is not valid. */
-  readLogout(token: string): Promise<LogoutToken | null | 'provider-away'>
+  /** Whose sessions a logout token ends; null where it is not valid, and `tell` is told why. */
+  readLogout(token: string, tell: LogoutTellers): Promise<LogoutToken | null | 'provider-away'>
+}
+
+/** Are told why a logout token ended nothing. */
+export interface LogoutTellers {
+  invalid: TellInvalid
+  away(error: unknown): void
 }
 
 const TIMEOUT_S = 5
@@ -191,7 +197,7 @@ export function openProvider(
         return { ok: false, code: codeOf(cause), cause }
       }
     },
-    readLogout: (token) => readLogout({ settings, clock }, discover, token),
+    readLogout: (token, tell) => readLogout({ settings, clock }, discover, token, tell),
   }
 }
 
@@ -199,20 +205,23 @@ async function readLogout(
   { settings, clock }: Pick<Parts, 'settings' | 'clock'>,
   discover: () => Promise<Discovered>,
   token: string,
+  tell: LogoutTellers,
 ): Promise<LogoutToken | null | 'provider-away'> {
   let found: Discovered
   try {
     found = await discover()
-  } catch {
+  } catch (error) {
+    tell.away(error)
     return 'provider-away'
   }
   const { issuer } = found.metadata
   const expected = { issuer, audience: settings.clientId, now: clock.now(), toleranceS: CLOCK_TOLERANCE_S }
   try {
-    return await checkLogoutToken(token, found.keys, expected)
+    return await checkLogoutToken(token, found.keys, expected, tell.invalid)
   } catch (error) {
-    if (error instanceof KeysUnavailable) return 'provider-away'
-    throw error
+    if (!(error instanceof KeysUnavailable)) throw error
+    tell.away(error)
+    return 'provider-away'
   }
 }
 

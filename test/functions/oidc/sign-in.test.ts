@@ -555,6 +555,17 @@ describe('a logout at the provider', () => {
       expect((await muster.call('GET', '/api/me', { as: other.token! })).status).toBe(401)
     }))
 
+  it('that is refused is in the log, with why, as the provider says it once and nobody else is told', () =>
+    withMuster({}, async () => {
+      const base = { iss: provider.issuer, iat: nowS(), jti: 'x', sub: 'ada-1', events: EVENTS }
+      expect((await post(await provider.sign({ ...base, aud: 'grafana' }))).status).toBe(400)
+      const { level, fields } = muster.log.lines.find(({ message }) => message.includes('logout token'))!
+      expect([level, fields]).toEqual([
+        'warn',
+        { code: 'logout-token-invalid', err: 'unexpected "aud" claim value', count: 1 },
+      ])
+    }))
+
   it('ends the command lines that were signed in in that session, and by a subject all of that person', () =>
     withMuster({}, async () => {
       const [one, two] = [await signIn(), await signIn()]

@@ -9,6 +9,8 @@ import {
 import { type FakeClock, fakeClock } from '../../../support/fakes.ts'
 import { CLIENT_ID, settingsFor } from '../../../support/oidc/provider.ts'
 
+const TELL = { invalid() {}, away() {} }
+
 // The library compares tokens with the time of this machine; the clock of the provider's metadata is the test's own.
 
 const ISSUER = 'https://id.example.com'
@@ -119,7 +121,7 @@ describe('the provider', () => {
 
   it('is asked for its metadata once an hour, and once by all who come meanwhile', async () => {
     const provider = open()
-    await Promise.all([provider.begin(FLOW), provider.begin(FLOW), provider.readLogout('none')])
+    await Promise.all([provider.begin(FLOW), provider.begin(FLOW), provider.readLogout('none', TELL)])
     expect(discoveries()).toBe(1)
     clock.advance(3_600_000 - 1)
     await provider.begin(FLOW)
@@ -133,7 +135,7 @@ describe('the provider', () => {
     const provider = open()
     answers[DISCOVERY] = () => json({}, 503)
     expect(await provider.begin(FLOW)).toMatchObject({ ok: false, code: 'provider-away' })
-    expect(await provider.readLogout('none')).toBe('provider-away')
+    expect(await provider.readLogout('none', TELL)).toBe('provider-away')
     answers = {}
     expect(await provider.begin(FLOW)).toMatchObject({ ok: true })
   })
@@ -215,8 +217,8 @@ it('a logout token is for this client, by the keys that the provider publishes',
   const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
   const sign = (more: object) => idToken({ events, nonce: undefined, ...more })
   const provider = open()
-  expect(await provider.readLogout(await sign({}))).toMatchObject({ issuer: ISSUER, subject: 'ada' })
-  expect(await provider.readLogout(await sign({ aud: 'somebody else' }))).toBeNull()
+  expect(await provider.readLogout(await sign({}), TELL)).toMatchObject({ issuer: ISSUER, subject: 'ada' })
+  expect(await provider.readLogout(await sign({ aud: 'somebody else' }), TELL)).toBeNull()
 })
 
 describe('a logout token of a key that is not known', () => {
@@ -248,12 +250,12 @@ describe('a logout token of a key that is not known', () => {
 
   it('waits for the keys to be asked for again, once in three seconds whoever asks', async () => {
     const { provider, waits } = openWaiting()
-    expect(await provider.readLogout(await sign('k1'))).toMatchObject({ subject: 'ada' })
+    expect(await provider.readLogout(await sign('k1'), TELL)).toMatchObject({ subject: 'ada' })
     const fresh = await rotate()
     clock.advance(1_000)
     const bogus = await sign('k9')
     const reads = [sign('k2', fresh), sign('k2', fresh), bogus].map(async (of) =>
-      provider.readLogout(await of),
+      provider.readLogout(await of, TELL),
     )
     await vi.waitUntil(() => waits.length > 0)
     expect([keysAsked(), waits.map(({ ms }) => ms)]).toEqual([1, [2_000]])
@@ -264,19 +266,19 @@ describe('a logout token of a key that is not known', () => {
     expect(keysAsked()).toBe(2)
     // Three seconds after the last time nobody waits.
     clock.advance(3_000)
-    expect(await provider.readLogout(bogus)).toBeNull()
+    expect(await provider.readLogout(bogus, TELL)).toBeNull()
     expect([keysAsked(), waits.length]).toEqual([3, 1])
   })
 
   it('is told that the provider is away where its keys cannot be had, or too many wait for them', async () => {
     const { provider, waits } = openWaiting()
     answers['/jwks'] = () => json({}, 503)
-    expect(await provider.readLogout(await sign('k1'))).toBe('provider-away')
+    expect(await provider.readLogout(await sign('k1'), TELL)).toBe('provider-away')
     answers = {}
     clock.advance(3_000)
-    expect(await provider.readLogout(await sign('k1'))).toMatchObject({ subject: 'ada' })
+    expect(await provider.readLogout(await sign('k1'), TELL)).toMatchObject({ subject: 'ada' })
     const bogus = await sign('k9')
-    const reads = Array.from({ length: 51 }, () => provider.readLogout(bogus))
+    const reads = Array.from({ length: 51 }, () => provider.readLogout(bogus, TELL))
     expect(await Promise.race(reads)).toBe('provider-away')
     await vi.waitUntil(() => waits.length > 0)
     clock.advance(3_000)
