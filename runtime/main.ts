@@ -4,10 +4,10 @@ const io = {
   env: process.env,
   out: (text: string) => void process.stdout.write(text),
   error: (text: string) => void process.stderr.write(text),
-  async readInput() {
+  async readInput(): Promise<Buffer> {
     const chunks: Buffer[] = []
     for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array))
-    return Buffer.concat(chunks).toString('utf8')
+    return Buffer.concat(chunks)
   },
 }
 
@@ -21,5 +21,5 @@ if (isClientCommand(args[0])) {
   process.exitCode = await runClient(args, { ...io, isTerminal: process.stdout.isTTY === true })
 } else {
   const { runServiceProcess } = await import('./service-process.ts')
-  await runServiceProcess(args, io)
+  await runServiceProcess(args, { ...io, readInput: async () => (await io.readInput()).toString('utf8') })
 }

@@ -5,8 +5,8 @@ export interface ClientIo {
   env: Environment
   out(text: string): void
   error(text: string): void
-  /** Everything on standard input. */
-  readInput(): Promise<string>
+  /** Everything on standard input, as it comes: what reads it says what it takes for text. */
+  readInput(): Promise<Uint8Array>
   /** Whether what is printed is read by a person. */
   isTerminal: boolean
 }

@@ -5,6 +5,7 @@ import type { ClientCommandSpec, ClientIo } from '../command.ts'
 import { CommandFailure, EXIT } from '../exit-codes.ts'
 import { OUTPUT_OPTION, printJson, printLine, printTable } from '../output.ts'
 import { findWorkload, openApi, URL_OPTION } from '../server/api.ts'
+import { decodeText } from '../text-file.ts'
 
 /** `muster diff`: what a file would change in meaning. */
 export const diff: ClientCommandSpec = {
@@ -14,7 +15,8 @@ export const diff: ClientCommandSpec = {
   options: [URL_OPTION, OUTPUT_OPTION, { name: '--exit-code', says: 'end with 4 where something differs' }],
   async run(args, io) {
     const [named = '', file = ''] = args.positionals
-    const target = file === '-' ? await io.readInput() : await readConfigFile(file)
+    const target =
+      file === '-' ? decodeText('standard input', await io.readInput()) : await readConfigFile(file)
     const api = await openApi(args, io)
     const { id, active_config_hash: hash, display_name: name } = await findWorkload(api, named)
     if (hash === undefined)
@@ -35,8 +37,9 @@ export const diff: ClientCommandSpec = {
 
 async function readConfigFile(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8')
+    return decodeText(file, await readFile(file))
   } catch (error) {
+    if (error instanceof CommandFailure) throw error
     throw new CommandFailure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`)
   }
 }

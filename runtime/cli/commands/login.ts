@@ -6,6 +6,7 @@ import { logInByBrowser } from '../login/browser-login.ts'
 import { printLine } from '../output.ts'
 import { chooseUrl, openApiWith, URL_OPTION } from '../server/api.ts'
 import { credentialsFile, readCredentials, writeCredentials } from '../server/credentials.ts'
+import { decodeText } from '../text-file.ts'
 
 const WAIT_SECONDS_DEFAULT = 300
 const WAIT_SECONDS_MAX = 3_600
@@ -42,7 +43,7 @@ it on standard input with --token-stdin. A pipeline sets MUSTER_URL and MUSTER_T
 }
 
 async function readToken(url: string, io: ClientIo): Promise<{ token: string; email: string }> {
-  const token = (await io.readInput()).trim()
+  const token = decodeText('standard input', await io.readInput()).trim()
   if (token === '') throw new WrongArguments('standard input is empty: pass an API token')
   const { email } = await openApiWith(url, token, io).get<Me>('/api/me')
   return { token, email }

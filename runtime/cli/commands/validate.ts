@@ -67,11 +67,10 @@ async function readTarget(args: Arguments, io: ClientIo): Promise<OfflineTarget>
 }
 
 async function readText(file: string, io: ClientIo): Promise<string> {
-  if (file === '-') return io.readInput()
   try {
-    const bytes = await readFile(file)
+    const bytes = file === '-' ? await io.readInput() : await readFile(file)
     if (bytes.byteLength > FILE_BYTES_MAX) throw new CommandFailure(`${file} is larger than any config`)
-    return decodeText(file, bytes)
+    return decodeText(file === '-' ? 'standard input' : file, bytes)
   } catch (error) {
     if (error instanceof CommandFailure) throw error
     throw new CommandFailure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`)

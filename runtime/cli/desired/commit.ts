@@ -40,6 +40,24 @@ export interface Commit {
   certain: string[]
   /** Everybody who may have made it: whom the caller names, whom the pipeline names and whom Git names. */
   authors: string[]
+  /** Whether Git is here and a checkout has a commit. */
+  hasHead: HasHead
+}
+
+type HasHead = (checkout: string) => Promise<boolean>
+
+/** Asks each checkout once, however many documents lie in it. */
+function openHasHead(env: Environment): HasHead {
+  const asked = new Map<string, Promise<boolean>>()
+  let isHere: Promise<boolean> | null = null
+  return (checkout) => {
+    const known = asked.get(checkout)
+    if (known !== undefined) return known
+    isHere ??= hasGit(env)
+    const found = isHere.then((here) => here && isCommit(checkout, env, 'HEAD'))
+    asked.set(checkout, found)
+    return found
+  }
 }
 
 /** Whom Git names: who wrote and who committed, and whom the messages name beside them, which may be any number. */
@@ -57,7 +75,8 @@ interface Named {
  */
 export async function readCommit(folder: string, args: Arguments, env: Environment): Promise<Commit> {
   const isSaid = Boolean(args.text('author') && args.text('commit'))
-  const own = await askGit(folder, env, isSaid)
+  const hasHead = openHasHead(env)
+  const own = await askGit(folder, env, isSaid, hasHead)
   const option = args.text('author')
   const pipeline = PIPELINE_AUTHORS.map((name) => env[name])
   const certain = listNames([option, ...pipeline])
@@ -67,6 +86,7 @@ export async function readCommit(folder: string, args: Arguments, env: Environme
     author: listNames([option, ...own.people, ...pipeline])[0] ?? '',
     certain,
     authors: listNames([...certain, ...own.people, ...own.coAuthors]).slice(0, AUTHORS_MAX),
+    hasHead,
   }
 }
 
@@ -81,20 +101,19 @@ const listNames = (named: readonly (string | undefined)[]): string[] => [
  */
 export async function authorsOf(
   files: readonly string[],
-  { certain, authors }: Pick<Commit, 'certain' | 'authors'>,
+  { certain, authors, hasHead }: Pick<Commit, 'certain' | 'authors' | 'hasHead'>,
   env: Environment,
 ): Promise<string[]> {
-  const own = await Promise.all(files.map((file) => askLastAuthors(file, env)))
+  const own = await Promise.all(files.map((file) => askLastAuthors(file, env, hasHead)))
   const people = own.flatMap((named) => named.people)
   const coAuthors = own.flatMap((named) => named.coAuthors)
   return listNames([...certain, ...people, ...authors, ...coAuthors]).slice(0, AUTHORS_MAX)
 }
 
-async function askLastAuthors(file: string, env: Environment): Promise<Named> {
+async function askLastAuthors(file: string, env: Environment, hasHead: HasHead): Promise<Named> {
   const folder = await realpath(dirname(file)).catch(() => null)
   const checkout = folder === null ? null : await findCheckout(folder)
-  if (folder === null || checkout === null || !(await hasGit(env))) return NOTHING
-  if (!(await isCommit(checkout, env, 'HEAD'))) return NOTHING
+  if (folder === null || checkout === null || !(await hasHead(checkout))) return NOTHING
   return listCommits(checkout, env, ['--max-count=1', 'HEAD'], [join(folder, basename(file))])
 }
 
@@ -105,16 +124,15 @@ const NOTHING: Named = { sha: '', people: [], coAuthors: [] }
  * since the one that the pipeline says was there before. `isSaid` says that the caller names commit and author, so that
  * a machine without Git will do.
  */
-async function askGit(folder: string, env: Environment, isSaid: boolean): Promise<Named> {
+async function askGit(folder: string, env: Environment, isSaid: boolean, hasHead: HasHead): Promise<Named> {
   const checkout = await findCheckout(folder)
   if (checkout === null) return NOTHING
-  if (!(await hasGit(env))) {
-    if (isSaid) return NOTHING
+  if (!(await hasHead(checkout))) {
+    if (isSaid || (await hasGit(env))) return NOTHING
     throw new CommandFailure(
       'git is not installed here, so nobody can say who made the commit: install it, or give --commit and --author',
     )
   }
-  if (!(await isCommit(checkout, env, 'HEAD'))) return NOTHING
   const list = (commits: string[]) => listCommits(checkout, env, commits)
   // A first commit has none before it, nor has the only one that a pipeline fetched.
   const hasParent = await isCommit(checkout, env, 'HEAD^1')

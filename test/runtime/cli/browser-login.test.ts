@@ -27,7 +27,7 @@ async function begin() {
     error(text: string) {
       printed += text
     },
-    readInput: async () => '',
+    readInput: async () => Buffer.from(''),
     isTerminal: false,
   }
   const end = logInByBrowser('http://127.0.0.1:9', { opensBrowser: true, timeoutMs: 60_000 }, io).catch(

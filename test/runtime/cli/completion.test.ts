@@ -19,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 async function scriptFor(shell: string): Promise<string> {
   let out = ''
-  const io = { env: {}, isTerminal: false, error: () => {}, readInput: async () => '' }
+  const io = { env: {}, isTerminal: false, error: () => {}, readInput: async () => Buffer.from('') }
   await runClient(['completion', shell], {
     ...io,
     out: (text) => {

@@ -40,7 +40,7 @@ async function run(args: readonly string[], env: Record<string, string> = {}) {
     env: { XDG_CONFIG_HOME: folder, ...env },
     out: add,
     error: add,
-    readInput: async () => 'mst_x\n',
+    readInput: async () => Buffer.from('mst_x\n'),
   }
   const code = await runClient(args, { ...io, isTerminal: false })
   return { code, said }

@@ -39,7 +39,7 @@ async function run(...args: string[]): Promise<{ code: number; said: string }> {
     MUSTER_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     MUSTER_TOKEN: `mst_${'y'.repeat(43)}`,
   }
-  const io = { env, out: say, error: say, readInput: async () => '', isTerminal: true }
+  const io = { env, out: say, error: say, readInput: async () => Buffer.from(''), isTerminal: true }
   return { code: await runClient(args, io), said }
 }
 

@@ -119,7 +119,13 @@ async function run(args: readonly string[]): Promise<string> {
   }
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const env = { MUSTER_URL: url, MUSTER_TOKEN: `mst_${'hunter2'.padEnd(43, 'y')}` }
-  const io = { env, out: say, error: say, readInput: async () => `a: [${form}`, isTerminal: true }
+  const io = {
+    env,
+    out: say,
+    error: say,
+    readInput: async () => Buffer.from(`a: [${form}`),
+    isTerminal: true,
+  }
   await runClient([...args], io)
   return said
 }

@@ -42,7 +42,13 @@ async function run(...args: string[]): Promise<string> {
   }
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const env = { MUSTER_URL: url, MUSTER_TOKEN: 'mst_x' }
-  await runClient(args, { env, out: say, error: say, readInput: async () => 'a: 2', isTerminal: true })
+  await runClient(args, {
+    env,
+    out: say,
+    error: say,
+    readInput: async () => Buffer.from('a: 2'),
+    isTerminal: true,
+  })
   return said
 }
 
@@ -78,7 +84,7 @@ describe('a table', () => {
     const say = (text: string) => {
       said += text
     }
-    const io = { env, out: say, error: say, readInput: async () => '', isTerminal }
+    const io = { env, out: say, error: say, readInput: async () => Buffer.from(''), isTerminal }
     printTable(
       io,
       ['workload', 'state'],

@@ -16,14 +16,16 @@ const HOSTILE = [
   '',
 ].join('\n')
 
-async function said(...args: string[]): Promise<string> {
+const said = (...args: string[]) => saidOf(HOSTILE, ...args).then(({ out }) => out)
+
+async function saidOf(input: string | Uint8Array, ...args: string[]) {
   let out = ''
   const say = (text: string) => {
     out += text
   }
-  const io = { env: {}, isTerminal: false, out: say, error: say, readInput: async () => HOSTILE }
-  await runClient(['validate', ...args], io)
-  return out
+  const io = { env: {}, isTerminal: false, out: say, error: say, readInput: async () => Buffer.from(input) }
+  const code = await runClient(['validate', ...args], io)
+  return { code, out }
 }
 
 const commandsIn = (out: string) =>
@@ -33,6 +35,11 @@ const commandsIn = (out: string) =>
       (line) =>
         (line.startsWith('::') && !line.startsWith('::error file=')) || /##\w*\[|[\p{Cc}]/u.test(line),
     )
+
+it('refuses what is no UTF-8 on standard input as in a file: what is checked would not be what is there', async () => {
+  const told = await saidOf(Buffer.from(`# caf\u00e9\n${HOSTILE}`, 'latin1'), '-')
+  expect(told).toEqual({ code: 3, out: expect.stringContaining('standard input is no UTF-8') })
+})
 
 describe('what muster validate prints', () => {
   it.each(['text', 'json', 'sarif', 'github'])(

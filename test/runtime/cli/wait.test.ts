@@ -57,7 +57,7 @@ async function run(args: readonly string[], first: object, looks: readonly Look[
   }
   const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
   const env = { XDG_CONFIG_HOME: '/nonexistent', MUSTER_URL: url, MUSTER_TOKEN: 'mst_x' }
-  const io = { env, out: add, error: add, readInput: async () => '', isTerminal: false }
+  const io = { env, out: add, error: add, readInput: async () => Buffer.from(''), isTerminal: false }
   const code = await runClient(args, io)
   return { code, said, looked }
 }

@@ -79,7 +79,7 @@ async function run(...args: string[]) {
     env,
     out: say,
     error: say,
-    readInput: async () => '',
+    readInput: async () => Buffer.from(''),
     isTerminal: false,
   })
   return { code, said }

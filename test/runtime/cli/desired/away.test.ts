@@ -62,7 +62,7 @@ async function apply(answer: (path: string, calls: number) => Answer) {
     error(text) {
       said.error += text
     },
-    readInput: async () => '',
+    readInput: async () => Buffer.from(''),
     isTerminal: false,
   })
   return { exitCode, ...said }

@@ -192,6 +192,21 @@ describe('the authors of a document', () => {
     }
   })
 
+  it('are told with Git asked once whether it is there and has a commit, however many documents there are', async () => {
+    for (const name of ['a.yaml', 'b.yaml', 'c.yaml']) await write('ann', name, name)
+    const real = (await run('which', ['git'])).stdout.trim()
+    const asked = join(root, 'asked')
+    await writeFile(join(root, 'git'), `#!/bin/sh\necho "$*" >> ${asked}\nexec ${real} "$@"\n`)
+    await chmod(join(root, 'git'), 0o755)
+    const env = { PATH: `${root}:${process.env['PATH']}`, HOME: root }
+    const commit = await readCommit(checkout, readArguments([checkout], plan), env)
+    for (const name of ['a.yaml', 'b.yaml', 'c.yaml'])
+      expect(await askAuthors([join(checkout, name)], commit, env)).toContain('ann <ann@example.com>')
+    const lines = (await readFile(asked, 'utf8')).split('\n')
+    expect(lines.filter((line) => line === '--version')).toHaveLength(1)
+    expect(lines.filter((line) => line.endsWith(' HEAD^{commit}'))).toHaveLength(1)
+  })
+
   it('hold everybody since the commit that the pipeline says was there before', async () => {
     const before = await git(checkout, 'rev-parse', 'HEAD')
     await write('ann', 'edge.yaml', 'a')

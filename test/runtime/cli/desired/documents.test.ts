@@ -70,7 +70,7 @@ it('is told of in lines that move no cursor and give a pipeline no command', asy
     said += text
   }
   const env = { MUSTER_URL: 'http://127.0.0.1:9', MUSTER_TOKEN: 'mst_x' }
-  const io = { env, out: say, error: say, readInput: async () => '', isTerminal: false }
+  const io = { env, out: say, error: say, readInput: async () => Buffer.from(''), isTerminal: false }
   expect(await runClient(['plan', folder, '--owner', 'platform'], io)).toBe(3)
   expect(said).toContain('unknown key')
   expect(said.trimEnd()).not.toMatch(/[\p{Cc}]|##vso\[/u)

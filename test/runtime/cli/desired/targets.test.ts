@@ -61,7 +61,7 @@ async function apply(documents: Record<string, string>, ...args: string[]) {
     error: (text: string) => {
       said += text
     },
-    readInput: async () => '',
+    readInput: async () => Buffer.from(''),
   }
   const code = await runClient(['apply', folder, '--owner', 'us', '-o', 'json', ...args], io)
   const { steps } = JSON.parse(out || '{"steps":[]}') as {
