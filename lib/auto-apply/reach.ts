@@ -99,6 +99,8 @@ function barOf({ state, verdict }: BroughtVersion): AutoApplyReason | 'none' | n
     case 'left_out':
       return LEFT_OUT[verdict] ?? null
     case 'applied':
+    // A roll-back that is cut to scopes left it alone: outside of them the version goes on applying.
+    case 'left_scope':
       return 'none'
     case 'overtaken':
     case 'expired':

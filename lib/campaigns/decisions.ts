@@ -24,7 +24,6 @@ import { isReachWithin } from '../selectors/within-scope.ts'
 import { noteCampaignAuthor } from '../store/approval-votes.ts'
 import { endAutoApplies, lockAutoAppliesOf } from '../store/auto-apply.ts'
 import { claimByItself, listBroughtByItself } from '../store/auto-apply-roll-back.ts'
-import { countWayBack } from '../store/campaign-outcome.ts'
 import { endAllCampaignTargets } from '../store/campaign-targets.ts'
 import {
   type CampaignMove,
@@ -48,6 +47,7 @@ import type { CampaignDraft } from './read-campaign.ts'
 import { toWayBackRecord } from './record.ts'
 import { countRun, tellCounts } from './run/run.ts'
 import { countHaltedStages } from './run/stop-staged.ts'
+import { readWayBack } from './way-back.ts'
 
 /** What came of a decision about a campaign. */
 export type CampaignOutcome =
@@ -455,7 +455,7 @@ async function take(
     const { status, plan, change } = before
     const counts = MOVING.includes(status) ? ((await countRun({ db: tx }, id)).all as Counts) : {}
     if (!isStepFrom(step, { status, counts })) return { ok: false, code: 'campaign-not-ready', status }
-    const way_back = step === 'roll-back' ? toWayBackRecord(await countWayBack(tx, id)) : undefined
+    const way_back = step === 'roll-back' ? toWayBackRecord(await readWayBack(tx, parts, before)) : undefined
     const stages_halted = countHaltedStages(parts, { campaignId: id })
     const end = findDeadEnd(step, { status, plan, counts, change, way_back, stages_halted })
     if (end !== null) return { ok: false, code: end }

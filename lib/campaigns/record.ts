@@ -148,10 +148,11 @@ function toInPartRecord({
 }
 
 /** What taking a campaign back would do, as the wire shows it. */
-export const toWayBackRecord = ({ goesBack, withoutBase, movedOn }: StoredWayBack): WayBack => ({
+export const toWayBackRecord = ({ goesBack, withoutBase, movedOn, leftScope }: StoredWayBack): WayBack => ({
   goes_back: goesBack,
   no_way_back: withoutBase,
   moved_on: movedOn,
+  ...(leftScope > 0 ? { left_scope: leftScope } : {}),
 })
 
 /** A scope without the ids of workloads that are not shown, and how many these are of those that it names. */

@@ -39,6 +39,8 @@ const TRAITS = {
   rolled_back: [],
   rollback_failed: ['went-wrong', 'missed', 'astray'],
   moved_on: ['astray'],
+  // It was not the campaign's to take back any more, and may run what that brought.
+  left_scope: ['missed', 'astray'],
   no_way_back: ['missed', 'astray'],
 } as const satisfies Readonly<Record<CampaignTargetState, readonly Trait[]>>
 

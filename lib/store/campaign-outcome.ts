@@ -107,25 +107,45 @@ export interface StoredWayBack {
   withoutBase: number
   /** They applied it, and are to run something else by now. */
   movedOn: number
+  /** They applied it, and have left the scopes that it is cut to. */
+  leftScope: number
 }
 
-/** How many workloads of a campaign it would give their former config to take it back now, and how many not, by why. */
-export async function countWayBack(db: Db, campaignId: string): Promise<StoredWayBack> {
+/**
+ * How many workloads of a campaign it would give their former config to take it back now, and how many not, by why;
+ * `outside` are those that have left the scopes which it is cut to.
+ */
+export async function countWayBack(
+  db: Db,
+  campaignId: string,
+  outside: readonly string[],
+): Promise<StoredWayBack> {
   const [found] = await db.query<StoredWayBack>(
     `${waysBack(`select push_id, workload_id, base_hash as hash from campaign_targets
        where campaign_id = $1 and push_id is not null and state = any($2::text[])`)}
-     select count(*) filter (where runs and has_base)::int as "goesBack",
-       count(*) filter (where runs and not has_base and state <> 'failed')::int as "withoutBase",
-       count(*) filter (where not runs and state = 'applied')::int as "movedOn"
+     select count(*) filter (where runs and has_base and not is_outside)::int as "goesBack",
+       count(*) filter (where runs and not has_base and not is_outside and state <> 'failed')::int as "withoutBase",
+       count(*) filter (where is_outside and state = 'applied')::int as "leftScope",
+       count(*) filter (where not runs and not is_outside and state = 'applied')::int as "movedOn"
      from (
-       select t.state, b.obstacle is null as has_base,
+       select t.state, b.obstacle is null as has_base, t.workload_id = any($3::text[]) as is_outside,
          t.state = 'started' or coalesce(w.active_config_hash = t.result_hash, false)
            or coalesce(w.rollout_push_id = t.push_id, false) as runs
        from ways_back b join campaign_targets t on t.campaign_id = $1 and t.workload_id = b.workload_id
          left join workloads w on w.id = t.workload_id) as told`,
-    [campaignId, MAY_BE_TAKEN_BACK],
+    [campaignId, MAY_BE_TAKEN_BACK, outside],
   )
   return found!
+}
+
+/** The workloads to which a campaign pushed and that may be taken back. */
+export async function listToTakeBack(db: Db, campaignId: string): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    `select workload_id as id from campaign_targets
+     where campaign_id = $1 and push_id is not null and state = any($2::text[])`,
+    [campaignId, MAY_BE_TAKEN_BACK],
+  )
+  return rows.map(({ id }) => id)
 }
 
 /**

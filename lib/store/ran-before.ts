@@ -10,7 +10,7 @@ import { APPROVED, onlyFailed } from './pushes.ts'
  * or, where that had been brought before and the campaign that brought it was rolled back while the workload ran what
  * this push brought, what it ran before that, and so on. Where several had brought it, the last one counts. One that is
  * not rolled back to its end yet counts where it has left this workload alone already, since it does not come back to
- * it. `asked` is SQL for rows of `push_id`, `workload_id` and `hash`, the config that ran before the push; null for none.
+ * it; one that is cut to scopes which the workload has left takes nothing back there. `asked` is SQL for rows of `push_id`, `workload_id` and `hash`, the config that ran before the push; null for none.
  */
 const ranBefore = (asked: string): string => `
   with recursive ${BROUGHT}, asked as (${asked}), before as (
@@ -20,7 +20,7 @@ const ranBefore = (asked: string): string => `
     select before.push_id, before.workload_id, older.base_hash, older.started_at, steps + 1
     from before cross join lateral (
       select t.base_hash, t.started_at from brought t join campaigns c on c.id = t.back_id
-        and (c.status = 'rolled_back' or (c.status = 'rolling_back' and t.state = 'moved_on'))
+        and ((c.status = 'rolled_back' and t.state <> 'left_scope') or (c.status = 'rolling_back' and t.state = 'moved_on'))
         and c.roll_back_started_at > before.started_at
       where t.workload_id = before.workload_id and t.result_hash = before.hash and t.base_hash is not null
         and t.started_at < before.started_at

@@ -555,8 +555,15 @@ export const CampaignRecord = named(
       ),
     ),
     way_back: note(
-      'What taking it back would do now, in workloads that it was pushed to: those that get their former config, those that have none and keep what it brought, and those that run something else by now and are left alone. Only of one campaign that is read by itself and can be taken back.',
-      optional(object({ goes_back: number(), no_way_back: number(), moved_on: number() })),
+      'What taking it back would do now, in workloads that it was pushed to: those that get their former config, those that have none and keep what it brought, those that run something else by now and are left alone, and, where there are such, those that have left the scopes which it is cut to and are left alone, too. Only of one campaign that is read by itself and can be taken back.',
+      optional(
+        object({
+          goes_back: number(),
+          no_way_back: number(),
+          moved_on: number(),
+          left_scope: optional(number()),
+        }),
+      ),
     ),
     wave_counts: note('The same for each wave.', array(dictionary(number()))),
     halt: optional(CampaignHalt),

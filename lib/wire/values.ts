@@ -333,6 +333,7 @@ export const CAMPAIGN_TARGET_STATES = [
   'rolled_back',
   'rollback_failed',
   'moved_on',
+  'left_scope',
   'no_way_back',
 ] as const
 
@@ -404,6 +405,7 @@ export const AUTO_APPLY_TARGET_STATES = [
   'rolled_back',
   'rollback_failed',
   'moved_on',
+  'left_scope',
   'no_way_back',
 ] as const
 

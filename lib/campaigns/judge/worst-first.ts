@@ -12,6 +12,7 @@ export const WORST_FIRST: readonly (
   'failed',
   'no_answer',
   'no_way_back',
+  'left_scope',
   'skipped',
   'overtaken',
   'moved_on',

@@ -90,6 +90,9 @@ async function countOpenByItself({ db }: CampaignParts, campaignId: string): Pro
   return open
 }
 
+/** What a target keeps as it is ends with: its stages go no further. */
+const LEAVES_ALONE: ReadonlySet<BackOutcome['kind']> = new Set(['no_way_back', 'moved_on', 'left_scope'])
+
 async function takeBack(
   parts: CampaignParts,
   campaign: CampaignSummary,
@@ -111,7 +114,7 @@ async function takeBack(
     const end = noteBack(run, target, outcome, { isGivenUp, nowMs: clock.monotonicMs() })
     if (end !== null) (target.isByItself ? byItself : ends).push({ workloadId: target.workloadId, ...end })
     if (outcome.kind === 'started') startedCount++
-    if (outcome.kind === 'no_way_back' || outcome.kind === 'moved_on') leftAsTheyAre.add(target.workloadId)
+    if (LEAVES_ALONE.has(outcome.kind)) leftAsTheyAre.add(target.workloadId)
   })
   await stopStaged(parts, { campaignId: campaign.id }, closerOf(campaign), (workloadId) =>
     leftAsTheyAre.has(workloadId),
@@ -146,7 +149,8 @@ export function noteBack(
       return null
     }
     case 'moved_on':
-      if (state === 'applied') return { state: 'moved_on' }
+    case 'left_scope':
+      if (state === 'applied') return { state: outcome.kind }
       run.leftAlone.add(workloadId)
       return null
     case 'no_way_back':

@@ -27,6 +27,8 @@ export type BackOutcome =
   | { kind: 'busy'; isUnsure?: true }
   /** The workload runs something newer, or is gone: it is left alone. */
   | { kind: 'moved_on' }
+  /** It has left the scopes which the campaign is cut to: it is left alone, whatever it runs. */
+  | { kind: 'left_scope' }
   /** There is no former config, or none that may be brought back (`findWayBack`), which the reason says. */
   | { kind: 'no_way_back'; reason: 'base_not_approved' | null }
   | { kind: 'refused' }
@@ -40,7 +42,7 @@ export async function rollBackTarget(
   const workload = parts.fleet.workload(target.workloadId)
   if (workload === null) return { kind: 'moved_on' }
   if (workload.hasStoppedOffers) return { kind: 'busy' }
-  if (!isStillMeant(campaign, workload)) return { kind: 'moved_on' }
+  if (!isStillMeant(campaign, workload)) return { kind: 'left_scope' }
   if (!runsResult(workload, target)) {
     // What it is to run now may fail yet, and then leads back to what the campaign brought.
     const isUndecided = isActiveConfigOpen(workload) || (await willRunResult(parts, campaign, target))
@@ -50,7 +52,7 @@ export async function rollBackTarget(
   const { base, obstacle } = await findBase(parts, target)
   if (base === null)
     return { kind: 'no_way_back', reason: obstacle === 'base_not_approved' ? obstacle : null }
-  const pushed = await parts.fleet.push<{ ok: false; code: 'moved-on' | 'campaign-stopped' }>(
+  const pushed = await parts.fleet.push<{ ok: false; code: 'moved-on' | 'left-scope' | 'campaign-stopped' }>(
     {
       workloadId: workload.id,
       hash: base.hash,
@@ -64,8 +66,8 @@ export async function rollBackTarget(
       campaignId: campaign.id,
     },
     async (tx, { pushId }) => {
-      if (!isStillMeant(campaign, workload) || !runsResult(workload, target))
-        return { ok: false, code: 'moved-on' }
+      if (!isStillMeant(campaign, workload)) return { ok: false, code: 'left-scope' }
+      if (!runsResult(workload, target)) return { ok: false, code: 'moved-on' }
       const stands = await shareCampaign(tx, campaign.id)
       const back = { campaignId: campaign.id, workloadId: workload.id, pushId }
       const mark = target.isByItself ? markByItselfRollingBack : markTargetRollingBack
@@ -84,6 +86,7 @@ export async function rollBackTarget(
   if (pushed.ok) return { kind: 'started', pushId: pushed.push.pushId }
   if (pushed.code === 'workload-not-connected') return { kind: 'offline' }
   if (pushed.code === 'obstructed') return { kind: 'busy' }
+  if (pushed.code === 'left-scope') return { kind: 'left_scope' }
   return { kind: pushed.code === 'moved-on' || pushed.code === 'workload-not-found' ? 'moved_on' : 'refused' }
 }
 

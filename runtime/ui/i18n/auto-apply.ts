@@ -106,6 +106,7 @@ export const autoApplyTexts = defineTexts({
       rolled_back: 'rolled back',
       rollback_failed: 'could not be rolled back',
       moved_on: 'on something newer',
+      left_scope: 'left the scope',
       no_way_back: 'nothing to go back to',
     } satisfies Record<AutoApplyTargetState, string> as Record<AutoApplyTargetState, string>,
     reason: {
@@ -217,6 +218,7 @@ export const autoApplyTexts = defineTexts({
       rolled_back: 'retour fait',
       rollback_failed: 'retour échoué',
       moved_on: 'passé à plus récent',
+      left_scope: 'sorti de la portée',
       no_way_back: 'sans retour possible',
     },
     reason: {

@@ -150,11 +150,12 @@ export function describeScale({ plan }: Pick<CampaignRecord, 'plan'>): string {
 function describeWayBack({ way_back: back }: Pick<CampaignRecord, 'way_back'>): string {
   if (back === undefined) return ''
   const words = say(campaignTexts).undoneBack
-  const { goes_back: goes, no_way_back: stays, moved_on: moved } = back
+  const { goes_back: goes, no_way_back: stays, moved_on: moved, left_scope: left = 0 } = back
   return `${[
     words.goes_back(goes),
     ...(stays > 0 ? [words.no_way_back(stays)] : []),
     ...(moved > 0 ? [words.moved_on(moved)] : []),
+    ...(left > 0 ? [words.left_scope(left)] : []),
   ].join('; ')}.`
 }
 
@@ -202,7 +203,7 @@ const describeStop = ({ counts, plan }: CampaignRecord): string =>
 function describeBroughtBack(of: CampaignRecord): string {
   const { counts, plan } = of
   const words = say(campaignTexts)
-  const others = (['no_way_back', 'rollback_failed', 'moved_on'] as const).flatMap((state) => {
+  const others = (['no_way_back', 'rollback_failed', 'moved_on', 'left_scope'] as const).flatMap((state) => {
     const count = counts[state] ?? 0
     return count > 0 ? [words.broughtBack[state](count)] : []
   })

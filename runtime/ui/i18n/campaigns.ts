@@ -70,6 +70,7 @@ export const campaignTexts = defineTexts({
       rolled_back: 'rolled back',
       rollback_failed: 'could not be rolled back',
       moved_on: 'on something newer',
+      left_scope: 'left the scope',
       no_way_back: 'nothing to go back to',
     } as Record<CampaignTargetState, string>,
     backInPart: 'rolled back in part',
@@ -220,6 +221,7 @@ export const campaignTexts = defineTexts({
       rollback_failed: (count: number) => `${workloadsEn(count)} could not be rolled back`,
       no_way_back: (count: number) =>
         `${workloadsEn(count)} ${plural(count, 'has', 'have')} nothing to go back to`,
+      left_scope: (count: number) => `${workloadsEn(count)} had left its scope`,
     } satisfies Record<MissedState, (count: number) => string>,
     missingWho: (what: string, who: string) => `${what}: ${who}.`,
     running: (wave: number, waves: number, applied: number, all: number, failed: number) =>
@@ -336,6 +338,8 @@ export const campaignTexts = defineTexts({
         `${n(count)} ${plural(count, 'has', 'have')} no former config and ${plural(count, 'keeps', 'keep')} what it brought`,
       moved_on: (count: number) =>
         `${n(count)} ${plural(count, 'is', 'are')} to run something else by now and ${plural(count, 'is', 'are')} left alone`,
+      left_scope: (count: number) =>
+        `${n(count)} ${plural(count, 'has left its scope and is', 'have left its scope and are')} left alone`,
     },
     broughtBack: {
       rolled_back: (count: number, all: number) =>
@@ -347,6 +351,8 @@ export const campaignTexts = defineTexts({
       rollback_failed: (count: number) => `${n(count)} could not be rolled back`,
       moved_on: (count: number) =>
         `${n(count)} ${plural(count, 'was', 'were')} to run something else by then`,
+      left_scope: (count: number) =>
+        `${n(count)} had left its scope and ${plural(count, 'was', 'were')} left alone`,
     },
     haltLapseNextStay:
       'It goes on only once that is as it was: then continue. Else abort it and ask anew. It cannot be rolled back: no workload that runs it has a former config.',
@@ -441,6 +447,7 @@ export const campaignTexts = defineTexts({
       rolled_back: 'retour fait',
       rollback_failed: 'retour échoué',
       moved_on: 'passé à plus récent',
+      left_scope: 'sorti de la portée',
       no_way_back: 'sans retour possible',
     } as Record<CampaignTargetState, string>,
     backInPart: 'retour fait en partie',
@@ -599,6 +606,7 @@ export const campaignTexts = defineTexts({
       rollback_failed: (count: number) =>
         `${workloadsFr(count)} ${plural(count, 'n’a pas pu revenir en arrière', 'n’ont pas pu revenir en arrière')}`,
       no_way_back: (count: number) => `${workloadsFr(count)} sans retour possible`,
+      left_scope: (count: number) => `${workloadsFr(count)} ${plural(count, 'sorti', 'sortis')} de sa portée`,
     },
     missingWho: (what: string, who: string) => `${what} : ${who}.`,
     running: (wave: number, waves: number, applied: number, all: number, failed: number) =>
@@ -720,6 +728,8 @@ export const campaignTexts = defineTexts({
         `${n(count)} ${plural(count, 'n’a pas d’ancienne configuration et garde', 'n’ont pas d’ancienne configuration et gardent')} ce qu’elle a apporté`,
       moved_on: (count: number) =>
         `${n(count)} ${plural(count, 'doit exécuter autre chose à présent et reste en l’état', 'doivent exécuter autre chose à présent et restent en l’état')}`,
+      left_scope: (count: number) =>
+        `${n(count)} ${plural(count, 'est sorti de sa portée et reste', 'sont sortis de sa portée et restent')} en l’état`,
     },
     broughtBack: {
       rolled_back: (count: number, all: number) =>
@@ -732,6 +742,8 @@ export const campaignTexts = defineTexts({
         `${n(count)} ${plural(count, 'n’a pas pu revenir', 'n’ont pas pu revenir')}`,
       moved_on: (count: number) =>
         `${n(count)} ${plural(count, 'devait', 'devaient')} alors exécuter autre chose`,
+      left_scope: (count: number) =>
+        `${n(count)} ${plural(count, 'était sorti de sa portée et est resté', 'étaient sortis de sa portée et sont restés')} en l’état`,
     },
     haltLapseNextStay:
       'Elle ne reprend que si cela redevient comme avant : continuez alors. Sinon abandonnez-la et redemandez. On ne peut pas revenir en arrière : aucun workload qui l’exécute n’a d’ancienne configuration.',

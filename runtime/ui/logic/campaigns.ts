@@ -56,6 +56,7 @@ const TONES: Partial<Record<CampaignTargetState, Tone>> = {
   overtaken: 'warn',
   expired: 'warn',
   no_way_back: 'warn',
+  left_scope: 'warn',
 }
 
 /** How a campaign stands with a workload; one of which some instances failed or did not answer has a `reach`. */

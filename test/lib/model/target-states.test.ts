@@ -13,6 +13,14 @@ it('says of the states of a target what they have in common', () => {
 
 it('counts as missed only who is not as the campaign would have it', () => {
   const missed = statesThat('missed')
-  expect(missed).toEqual(['failed', 'no_answer', 'skipped', 'expired', 'rollback_failed', 'no_way_back'])
+  expect(missed).toEqual([
+    'failed',
+    'no_answer',
+    'skipped',
+    'expired',
+    'rollback_failed',
+    'left_scope',
+    'no_way_back',
+  ])
   expect(statesThat('astray')).toEqual(expect.arrayContaining([...missed]))
 })

@@ -177,7 +177,7 @@ export async function checkRolledBack(watcher: Pick<Connection, 'query'>, report
              and a.config_hash = t.base_hash and a.applied_at is not null) then null
          when t.state = 'no_way_back' and exists (select from pushes b where b.workload_id = t.workload_id
            and b.config_hash = t.base_hash and b.kind = 'approval') then 'has a base, and was given nothing'
-         when t.state = 'rollback_failed' then null
+         when t.state in ('rollback_failed', 'left_scope') then null
          when w.active_config_hash = t.result_hash and t.base_hash is not null and newest.push_id = t.push_id
            then 'still runs what the campaign brought'
          when t.state = 'rolled_back' and newest.push_id = t.rollback_push_id
