@@ -614,6 +614,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'reads no more of the owner than a browser reads, and loses nothing of what it had read',
     ],
   },
+  'runtime/cli/desired/commit.ts openHasHead().asked': {
+    bound: 'an entry for each checkout that the documents of one call of the command line lie in',
+    reachedBy: [
+      'runtime/cli/desired/commit.test.ts',
+      'are told with Git asked once whether it is there and has a commit, however many documents there are',
+    ],
+  },
   'runtime/cli/login/answer-listener.ts createOpenServer().silent': {
     bound: '16 connections that have asked for nothing; a further one takes the place of the oldest',
     reachedBy: [

@@ -90,8 +90,9 @@ async function countOpenByItself({ db }: CampaignParts, campaignId: string): Pro
   return open
 }
 
-/** What a target keeps as it is ends with: its stages go no further. */
-const LEAVES_ALONE: ReadonlySet<BackOutcome['kind']> = new Set(['no_way_back', 'moved_on', 'left_scope'])
+/** Whether a target stays as it is: its stages go no further. */
+const leavesAlone = ({ kind }: BackOutcome): boolean =>
+  kind === 'no_way_back' || kind === 'moved_on' || kind === 'left_scope'
 
 async function takeBack(
   parts: CampaignParts,
@@ -114,7 +115,7 @@ async function takeBack(
     const end = noteBack(run, target, outcome, { isGivenUp, nowMs: clock.monotonicMs() })
     if (end !== null) (target.isByItself ? byItself : ends).push({ workloadId: target.workloadId, ...end })
     if (outcome.kind === 'started') startedCount++
-    if (LEAVES_ALONE.has(outcome.kind)) leftAsTheyAre.add(target.workloadId)
+    if (leavesAlone(outcome)) leftAsTheyAre.add(target.workloadId)
   })
   await stopStaged(parts, { campaignId: campaign.id }, closerOf(campaign), (workloadId) =>
     leftAsTheyAre.has(workloadId),
