@@ -76,6 +76,7 @@ const SCHEDULES_STOP_MS = 2_000
 const UNREACHED = 'no process reaches this one at MUSTER_ADVERTISE_ADDR, and another one can be the owner'
 const UNREACHED_ALONE =
   'no process reaches this one at MUSTER_ADVERTISE_ADDR, and the others wait for it to stop'
+const NOT_ASKED = 'cannot ask the process that decides'
 const WAITS = 'waits to decide until members of older versions have stopped'
 const OUTDATED = 'a newer version has changed the database in a way that breaks this one'
 
@@ -191,12 +192,15 @@ class Member implements RunningMember {
     const isOverTls = cluster.tls !== null
     const self: Self = { memberId, keys, isOverTls, owned: () => this.#named(), now: () => clock.now() }
     const membership = this.#join(memberId, keys, pool, clock)
+    const descriptors = openDescriptors(config, log, options.descriptorLimit)
     const door = new OwnerDoor({
       owner: () => membership.owner,
       lookAgain: () => membership.refresh(),
       linkDownMs: () => this.#noWayMs(),
       self,
       trust: certificate,
+      // Several fronts with as many files as the owner leave it room for what each opens anew.
+      keptMax: Math.max(1, Math.floor(descriptors.most / 16)),
       clock,
       timers: systemTimers,
       log,
@@ -212,7 +216,7 @@ class Member implements RunningMember {
     this.#door = door
     this.#proxies = proxies
     this.#room = new SocketRoom(config.socketLimits)
-    this.#descriptors = openDescriptors(config, log, options.descriptorLimit)
+    this.#descriptors = descriptors
     this.#pipes = createBrowserPipes({ door, proxies, room: this.#room, clock, timers: systemTimers, log })
     this.#link = this.#openLink()
     this.#standing = this.#openStanding()
@@ -353,6 +357,7 @@ class Member implements RunningMember {
     await (await this.#pool.openReserved('control')).close()
     this.#standing.start()
     this.#membership.start()
+    this.#door.start()
     log.info(
       { api_port: this.#api.port, opamp_port: this.opampPort, member: this.#self.memberId },
       'muster is one of several',
@@ -622,14 +627,24 @@ class Member implements RunningMember {
   /** What the text of `/readyz` says besides. */
   #notes(): string[] {
     const waits = this.#membership.olderMembers.length > 0 ? WAITS : null
-    return [waits, this.#failedClaims.said].filter((note) => note !== null)
+    const cannotAsk = this.#canAsk() ? null : NOT_ASKED
+    return [waits, cannotAsk, this.#failedClaims.said].filter((note) => note !== null)
+  }
+
+  /**
+   * Whether what is asked here gets to the owner. A link may stand where no new connection does, as after the end of a
+   * certificate, and each change takes a new one. Each owner has a while to be reached: a change of owner makes no front
+   * unready.
+   */
+  #canAsk(): boolean {
+    return this.#owning !== null || this.#door.unreachedMs < READY_AFTER_MS
   }
 
   #isReady(): boolean {
     // An update of all processes would wait for one whose version only the next owner speaks.
     const hasLink = this.#hasBeenLinked && this.#link.downMs < READY_AFTER_MS
     if (!this.#standing.wasReached || this.#isLeft(READY_AFTER_MS)) return false
-    return this.#membership.isInTime && (hasLink || this.#link.isForeign)
+    return this.#membership.isInTime && (hasLink || this.#link.isForeign) && this.#canAsk()
   }
 
   async stop(): Promise<void> {

@@ -20,6 +20,9 @@ import { ProvenConnections } from './proven-connections.ts'
 
 /** How long a request waits for an owner, in milliseconds. */
 export const OWNER_WAIT_MS = 3_000
+/** How often a new connection to the owner is tried where nobody asks anything, and while none has reached it. */
+const TRY_MS = 3_000
+const TRY_AGAIN_MS = 500
 /** How long a request that the owner did not answer waits before it is sent again, at first and at most. */
 const ASK_AGAIN_MS = 50
 const ASK_AGAIN_MS_MAX = 1_000
@@ -56,6 +59,8 @@ export interface OwnerDoorParts {
   linkDownMs(): number
   self: Self
   trust: Trust | null
+  /** How many connections to the owner may be kept, where that is fewer than usual. */
+  keptMax?: number
   clock: Clock
   timers: Timers
   log: Log
@@ -81,11 +86,13 @@ export class OwnerDoor {
   /** Requests without an answer, each with the epoch of the owner that was asked. */
   readonly #asked = new Map<ClientRequest, number>()
   readonly #turns: OwnerTurns
+  #isClosed = false
 
   constructor(parts: OwnerDoorParts) {
     this.#parts = parts
     this.#turns = new OwnerTurns(parts)
-    this.#connections = new ProvenConnections({ keys: parts.self.keys, trust: parts.trust, log: parts.log })
+    const { self, trust, log, keptMax } = parts
+    this.#connections = new ProvenConnections({ keys: self.keys, trust, log, ...(keptMax && { keptMax }) })
   }
 
   /**
@@ -156,12 +163,42 @@ export class OwnerDoor {
     }, FORMER_ANSWERS_MS).unref()
   }
 
+  /**
+   * Look from time to time whether new connections reach the owner, since a link that stands does not show it: whoever
+   * asks whether this process is ready is to know before changes find no way.
+   */
+  start(): void {
+    void this.#look()
+  }
+
+  /** For how long no new connection has reached the owner of now, by all that was tried; 0 where one has. */
+  get unreachedMs(): number {
+    return this.#turns.doubtMs
+  }
+
+  async #look(): Promise<void> {
+    const turn = this.#turns.take()
+    if (turn !== null) turn.ended(await this.#isReached(turn.owner))
+    if (this.#isClosed) return
+    this.#parts.timers.after(this.unreachedMs > 0 ? TRY_AGAIN_MS : TRY_MS, () => void this.#look())
+  }
+
+  #isReached(owner: Owner): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#connections.open(owner, (error, socket) => {
+        socket?.destroy()
+        resolve(error === null)
+      })
+    })
+  }
+
   /** The epoch of the owner as this process read it last; 0 while none is known. */
   get epoch(): number {
     return this.#parts.owner()?.epoch ?? 0
   }
 
   close(): void {
+    this.#isClosed = true
     this.#connections.close()
   }
 

@@ -36,6 +36,8 @@ interface Waiter {
 interface Doubt {
   epoch: number
   address: string
+  /** Since when nothing has reached it. */
+  sinceMs: number
   /** How long the next wait is. */
   waitMs: number
   tryAtMs: number
@@ -59,7 +61,7 @@ export class OwnerTurns {
 
   /** A turn as soon as there is one; null where that is too late, or whoever wants it is gone. */
   next(untilMs: number, isGone: () => boolean): Promise<Turn | null> {
-    const turn = this.#waiting.size === 0 ? this.#take() : null
+    const turn = this.#waiting.size === 0 ? this.take() : null
     if (turn !== null) return Promise.resolve(turn)
     return new Promise((resolve) => {
       this.#waiting.add({ untilMs, isGone, resolve })
@@ -79,11 +81,20 @@ export class OwnerTurns {
   }
 
   #begin({ epoch, address }: Owner, afterMs: number): void {
-    const tryAtMs = this.#parts.clock.monotonicMs() + afterMs
-    this.#doubt = { epoch, address, waitMs: TRY_MS, tryAtMs, isTried: false }
+    const sinceMs = this.#parts.clock.monotonicMs()
+    const tryAtMs = sinceMs + afterMs
+    this.#doubt = { epoch, address, sinceMs, waitMs: TRY_MS, tryAtMs, isTried: false }
   }
 
-  #take(): Turn | null {
+  /** For how long the owner of now could not be reached when that was tried; 0 where it could. */
+  get doubtMs(): number {
+    const owner = this.#parts.owner()
+    const doubt = owner === null ? null : this.#doubtOf(owner)
+    return doubt === null ? 0 : this.#parts.clock.monotonicMs() - doubt.sinceMs
+  }
+
+  /** A turn where there is one now. */
+  take(): Turn | null {
     const owner = this.#parts.owner()
     if (owner === null) return null
     const doubt = this.#doubtOf(owner)
@@ -114,7 +125,7 @@ export class OwnerTurns {
     const nowMs = this.#parts.clock.monotonicMs()
     for (const waiter of this.#waiting) {
       const isLate = waiter.isGone() || nowMs >= waiter.untilMs
-      const turn = isLate ? null : this.#take()
+      const turn = isLate ? null : this.take()
       if (!isLate && turn === null) continue
       this.#waiting.delete(waiter)
       waiter.resolve(turn)

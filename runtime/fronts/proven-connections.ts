@@ -17,7 +17,7 @@ const PROOF_MS = OWNER_FRESH_MS
 /** Shorter than the listener keeps an idle connection, so that none is used in the moment in which it is closed. */
 const KEEP_ALIVE_MS = 4_000
 /**
- * How many connections are kept that nothing is asked on: each that this side closes keeps one of its ports to the owner, of
+ * How many connections are kept at most that nothing is asked on: each that this side closes keeps one of its ports to the owner, of
  * which there are some 28,000, for another minute. How many are asked at one time is not bounded here: whoever reads an
  * answer slowly would keep others waiting.
  */
@@ -47,6 +47,8 @@ export interface ProvenConnectionsParts {
   /** Whom to trust over TLS; null without it. */
   trust: Trust | null
   log: Log
+  /** How many connections may be kept, where that is fewer than usual. */
+  keptMax?: number
 }
 
 /** What listens at the owner's address did not prove to be it. */
@@ -74,7 +76,8 @@ export class ProvenConnections {
   constructor(parts: ProvenConnectionsParts) {
     this.#parts = parts
     const open = (owner: Owner, done: Done) => this.open(owner, done)
-    this.agent = new ProvenAgent({ keepAlive: true, maxFreeSockets: KEPT_MAX, timeout: KEEP_ALIVE_MS }, open)
+    const maxFreeSockets = Math.min(KEPT_MAX, parts.keptMax ?? KEPT_MAX)
+    this.agent = new ProvenAgent({ keepAlive: true, maxFreeSockets, timeout: KEEP_ALIVE_MS }, open)
   }
 
   /** Open a connection to this owner. */
