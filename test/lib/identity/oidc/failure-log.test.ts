@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { failureLog } from '../../../../lib/identity/oidc/failure-log.ts'
 import { fakeClock, recordingLog } from '../../../support/fakes.ts'
 
-it('says once in ten seconds why sign-ins fail, and how many did', () => {
+it('says once in ten seconds of each code why sign-ins fail, and how many did', () => {
   const clock = fakeClock()
   const log = recordingLog()
   const note = failureLog({ log, clock }, 'the identity provider could not be asked')
@@ -11,14 +11,20 @@ it('says once in ten seconds why sign-ins fail, and how many did', () => {
   clock.advance(9_999)
   note('provider-away', away)
   expect(log.lines.map(({ fields }) => fields)).toEqual([{ err: away, code: 'provider-away', count: 1 }])
-  clock.advance(1)
   const other = new Error('another answer')
   note('provider-refused', other)
+  clock.advance(1)
+  note('provider-away', away)
   expect(log.lines.slice(1)).toEqual([
     {
       level: 'warn',
       message: 'the identity provider could not be asked',
-      fields: { err: other, code: 'provider-refused', count: 3_001 },
+      fields: { err: other, code: 'provider-refused', count: 1 },
+    },
+    {
+      level: 'warn',
+      message: 'the identity provider could not be asked',
+      fields: { err: away, code: 'provider-away', count: 3_001 },
     },
   ])
 })
