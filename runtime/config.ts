@@ -61,6 +61,8 @@ export interface Config {
     criticalExporters: readonly string[]
     requiredResourceAttributes: readonly string[]
   }
+  /** Empty: no listener of its own for whether the process lives and is ready. */
+  healthAddress: string
   /** Empty: no metrics listener. */
   metricsAddress: string
   /** Addresses and CIDR blocks whose forwarding headers count. */
@@ -235,6 +237,7 @@ function checkListenAddresses(reader: Reader): string | null {
     ['LISTEN_ADDR', ':8080'],
     ['OPAMP_ADDR', ':4320'],
     ['MUSTER_METRICS_ADDR', ''],
+    ['MUSTER_HEALTH_ADDR', ''],
   ] as const) {
     const address = reader.text(name, fallback)
     if (address !== '' && parseListenAddress(address) === null)
@@ -328,6 +331,7 @@ const readListeners = (reader: Reader) => ({
   listenAddress: reader.text('LISTEN_ADDR', ':8080'),
   opampAddress: reader.text('OPAMP_ADDR', ':4320'),
   metricsAddress: reader.text('MUSTER_METRICS_ADDR'),
+  healthAddress: reader.text('MUSTER_HEALTH_ADDR'),
   opampMessageBytesMax: reader.positive('MUSTER_OPAMP_MAX_MESSAGE_BYTES', 16 * MIB, 16 * MIB, 64 * MIB),
   socketLimits: {
     inAll: reader.positive('MUSTER_MAX_SOCKETS', 20_000, 20_000),

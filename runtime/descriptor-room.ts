@@ -13,6 +13,8 @@ const RESERVE_MAX = 2_000
 const USED_MAX = 400_000
 /** What agents leave to pages, the API and probes: an eighth, up to this. */
 const KEPT_FOR_PAGES_MAX = 1_000
+/** From this part of what agents may hold on their handshakes are turned away, before their connections are cut. */
+const TURNED_AWAY_FROM = 31 / 32
 /** As many connections does a browser open for a page, beside the page's WebSocket. */
 const OF_A_PAGE = 8
 
@@ -32,7 +34,19 @@ export class Descriptors {
   get mostOfAgents(): number {
     return this.most - Math.min(KEPT_FOR_PAGES_MAX, Math.floor(this.most / 8))
   }
+
+  /** The most WebSockets that agents may hold: a little less, so that one more hears that it is to come back later. */
+  get mostSocketsOfAgents(): number {
+    return Math.max(1, Math.floor(this.mostOfAgents * TURNED_AWAY_FROM))
+  }
 }
+
+/** So many are for a listener that only few have to reach: they come out of what the public ones leave. */
+const FEW = 128
+
+/** A room for the connections of such a listener, whatever others hold. */
+export const fewConnections = (): DescriptorRoom =>
+  new DescriptorRoom({ all: new Descriptors(FEW + RESERVE_MIN), each: 1 })
 
 const reserveOf = (limit: number): number =>
   Math.min(limit, Math.max(RESERVE_MIN, Math.min(RESERVE_MAX, Math.floor(limit / 8))))

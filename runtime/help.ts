@@ -84,6 +84,7 @@ Environment (durations are whole numbers above 0):
   MUSTER_POLICY_REQUIRED_RESOURCE_ATTRIBUTES
                                     comma-separated lists for the config policy (none)
   MUSTER_METRICS_ADDR               Prometheus metrics at /metrics (off)
+  MUSTER_HEALTH_ADDR                /healthz and /readyz also here, where strangers take no room (off)
   MUSTER_TRUSTED_PROXIES            addresses or networks whose X-Forwarded-For and -Proto count (none)
   MUSTER_INTERNAL_ADDR              host:port for the other processes on this database (off): each
                                     then serves agents, browsers and the API, and one decides

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import { NO_BODY } from './body-room.ts'
+import { fewConnections } from './descriptor-room.ts'
 import { type LoopWatch, watchLoop } from './loop-watch.ts'
 import { text } from './reply.ts'
 import { listen } from './uws.ts'
@@ -22,6 +23,7 @@ export function startMetricsListener(
   const listener = listen(address, {
     sockets: [],
     room: null,
+    connections: fewConnections(),
     bodyLimit: () => NO_BODY,
     bodyRoom: null,
     async handle({ method, path }) {

@@ -43,19 +43,21 @@ export function readProxyPolicy(
   return createProxyPolicy(trustedProxies, onBadEntry, isPublicSecure)
 }
 
-/** Count what connections hold of the descriptors that this process may have; say where its sockets may need more. */
+/** Count what connections hold of the descriptors that this process may have; say where agents' sockets may need more. */
 export function openDescriptors(
   { socketLimits }: Pick<Config, 'socketLimits'>,
   log: Log,
   limit: number | null = readDescriptorLimit(),
 ): Descriptors {
   const { inAll } = socketLimits
-  if (limit !== null && limit < inAll) log.warn({ most: limit }, FEW_DESCRIPTORS)
-  return new Descriptors(limit)
+  const descriptors = new Descriptors(limit)
+  const most = descriptors.mostSocketsOfAgents
+  if (most < inAll) log.warn({ most }, FEW_DESCRIPTORS)
+  return descriptors
 }
 
 const FEW_DESCRIPTORS =
-  'this process may have fewer files open than MUSTER_MAX_SOCKETS allows sockets: connections that find no room are cut as they come'
+  'this process may not have as many files open as MUSTER_MAX_SOCKETS allows agents beside all else: beyond `most` they are turned away'
 
 /** Say in the log that agents need no credential, where they need none. */
 export function warnOfOpenDoor({ opampSharedSecret }: Config, log: Log): void {

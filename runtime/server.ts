@@ -6,7 +6,7 @@ import { type BodyLimit, NO_BODY, sharedRoom } from './body-room.ts'
 import type { Context, OpampContext } from './context.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import type { BodySpec, HandshakeVerdict, OpampPostFunction, Socket, SocketDefinition } from './define.ts'
-import { DescriptorRoom, type Descriptors } from './descriptor-room.ts'
+import { DescriptorRoom, type Descriptors, fewConnections } from './descriptor-room.ts'
 import { floodLog } from './flood-log.ts'
 import { callFunction } from './guards.ts'
 import type { Listener, ListenerHandlers, RawRequest, SocketRoute } from './listener.ts'
@@ -146,14 +146,16 @@ async function answerNonHandshake(route: SocketRoute, request: RawRequest, allow
 /** What the bodies of all requests together may hold until they are answered. */
 export const API_BODIES_BYTES_MAX = 64 * 1_048_576
 
-/** Bind the API listener: REST, the embedded UI and the browser hub. */
+/** Bind the API listener, with the handlers for REST, the embedded UI and the browser hub. */
 export const startApiListener = (
   descriptors: Descriptors,
-  ...parts: Parameters<typeof createApiHandlers>
+  address: string,
+  handlers: ListenerHandlers,
+  proxies: ProxyPolicy,
 ): Listener =>
-  listen(parts[2].config.listenAddress, {
-    ...createApiHandlers(...parts),
-    connections: new DescriptorRoom({ all: descriptors, each: 1, isProxy: parts[3].isTrusted }),
+  listen(address, {
+    ...handlers,
+    connections: new DescriptorRoom({ all: descriptors, each: 1, isProxy: proxies.isTrusted }),
   })
 
 /** What the body of a request may be, by its method and path alone. */
@@ -238,7 +240,8 @@ export function startOpampListener(
   descriptors: Descriptors,
   wholeWithinMs: number = AGENT_BODY_WITHIN_MS,
 ): Listener {
-  const room = new SocketRoom(ctx.config.socketLimits)
+  const { inAll, perAddress } = ctx.config.socketLimits
+  const room = new SocketRoom({ inAll: Math.min(inAll, descriptors.mostSocketsOfAgents), perAddress })
   const sockets = socketRoutes(functions, 'opamp', ctx, proxies, room)
   const postOf = (method: string, path: string): Loaded<OpampPostFunction> | undefined =>
     method === 'POST' ? functions.opampPosts.find(({ definition }) => definition.path === path) : undefined
@@ -287,17 +290,23 @@ export function startOpampListener(
   })
 }
 
-/** What the API address answers while this process waits to become the active one. */
+/** What this process answers while it waits to become the active one. */
+export async function answerAsStandby(request: RawRequest): Promise<Reply> {
+  const headers = securityHeaders(request, false)
+  const reply = request.path === '/healthz' ? text('ok') : text('not ready\n', 503)
+  return { ...reply, headers: { ...headers, ...reply.headers } }
+}
+
+/**
+ * What the API address answers meanwhile. Few connections do for that, and what becomes active needs files of its own.
+ */
 export function startStandbyListener(address: string): Listener {
   return listen(address, {
     sockets: [],
     room: null,
+    connections: fewConnections(),
     bodyLimit: () => NO_BODY,
     bodyRoom: null,
-    async handle(request) {
-      const headers = securityHeaders(request, false)
-      const reply = request.path === '/healthz' ? text('ok') : text('not ready\n', 503)
-      return { ...reply, headers: { ...headers, ...reply.headers } }
-    },
+    handle: answerAsStandby,
   })
 }

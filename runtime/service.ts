@@ -12,6 +12,7 @@ import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { drain } from './drain.ts'
 import type { RuntimeFiles } from './files.ts'
+import { type HealthListener, startHealthListener } from './health-listener.ts'
 import type { Listener } from './listener.ts'
 import { type LoadedFunctions, loadFunctions } from './loader.ts'
 import type { LoopWatch } from './loop-watch.ts'
@@ -28,7 +29,13 @@ import {
   watchProcessMemory,
 } from './process-parts.ts'
 import { startSchedules } from './scheduler.ts'
-import { startApiListener, startOpampListener, startStandbyListener } from './server.ts'
+import {
+  answerAsStandby,
+  createApiHandlers,
+  startApiListener,
+  startOpampListener,
+  startStandbyListener,
+} from './server.ts'
 import { openStaticFiles } from './static-files.ts'
 
 /** What a service is started with. */
@@ -104,11 +111,13 @@ export async function startService(
   const { config, log } = options
   const clock = options.clock ?? systemClock
   const functions = loadFunctions(FUNCTIONS)
+  const health = startHealthListener(config.healthAddress, answerAsStandby)
   const pool = openConfiguredPool(config, { clock, log })
   try {
     const lock = await takeDatabase(options, pool, clock, signal)
-    return await serve(options, functions, pool, lock, clock)
+    return await serve(options, { functions, pool, lock, clock, health })
   } catch (error) {
+    health?.stop()
     await pool.close()
     throw error
   }
@@ -116,6 +125,7 @@ export async function startService(
 
 /** What a service opens besides its database and the part that decides. */
 interface Doors {
+  health: HealthListener | null
   api: Listener
   opamp: Listener
   memory: ReturnType<typeof watchProcessMemory>
@@ -135,13 +145,16 @@ async function openDoors(
   { config, files, log, descriptorLimit }: ServiceOptions,
   functions: LoadedFunctions,
   { ctx, workers }: Owner,
+  health: HealthListener | null,
 ): Promise<Doors> {
   const proxies = readProxyPolicy(config, log)
   const descriptors = openDescriptors(config, log, descriptorLimit)
   const opened: Partial<Doors> = {}
   try {
-    const api = startApiListener(descriptors, functions, openStaticFiles(files.ui), ctx, proxies)
+    const handlers = createApiHandlers(functions, openStaticFiles(files.ui), ctx, proxies)
+    const api = startApiListener(descriptors, config.listenAddress, handlers, proxies)
     opened.api = api
+    health?.use(handlers.handle)
     await warnOfMissingWalls(config, log)
     warnOfOpenDoor(config, log)
     const opamp = startOpampListener(functions, ctx, proxies, descriptors)
@@ -156,7 +169,7 @@ async function openDoors(
       renderMetrics(ctx, { loop, pressure: { listeners: { api, opamp }, workers } })
     const metrics =
       config.metricsAddress === '' ? null : startMetricsListener(config.metricsAddress, ctx.clock, measure)
-    return { api, opamp, memory, metrics }
+    return { health, api, opamp, memory, metrics }
   } catch (error) {
     closeDoors(opened)
     throw error
@@ -165,12 +178,13 @@ async function openDoors(
 
 /** Let clients finish what is under way, write down what waits, and close everything. */
 async function stopInOrder(
-  { api, opamp, memory, metrics }: Doors,
+  { health, api, opamp, memory, metrics }: Doors,
   schedules: ReturnType<typeof startSchedules>,
   owner: Owner,
 ): Promise<void> {
   const { clock, hub } = owner.ctx
   const untilMs = clock.monotonicMs() + STOP_BUDGET_MS - 2_000
+  health?.stop()
   api.stopListening()
   opamp.stopListening()
   memory.stop()
@@ -190,11 +204,15 @@ async function stopInOrder(
 /** Start the deciding part and open the listeners; rejects with everything closed and the lock given back. */
 async function serve(
   options: ServiceOptions,
-  functions: LoadedFunctions,
-  pool: Pool,
-  lock: ProcessLock,
-  clock: Clock,
+  parts: {
+    functions: LoadedFunctions
+    pool: Pool
+    lock: ProcessLock
+    clock: Clock
+    health: HealthListener | null
+  },
 ): Promise<RunningService> {
+  const { functions, pool, lock, clock, health } = parts
   const closers: (() => Promise<unknown> | unknown)[] = [() => lock.release()]
   try {
     const fence = { checkEpoch: (tx: Db) => lock.checkEpoch(tx), mayOffer: () => lock.isHeld() }
@@ -203,7 +221,7 @@ async function serve(
       () => owner.close(),
       () => owner.halt(),
     )
-    const doors = await openDoors(options, functions, owner)
+    const doors = await openDoors(options, functions, owner, health)
     closers.push(() => closeDoors(doors))
     const schedules = startSchedules(functions.schedules, owner.ctx)
     const { api, opamp, metrics } = doors

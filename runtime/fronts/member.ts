@@ -20,6 +20,7 @@ import type { ClusterConfig } from '../config.ts'
 import type { ClusterFacts } from '../context.ts'
 import type { Descriptors } from '../descriptor-room.ts'
 import { drain } from '../drain.ts'
+import { type HealthListener, startHealthListener } from '../health-listener.ts'
 import type { Listener, ListenerHandlers } from '../listener.ts'
 import { type LoadedFunctions, loadFunctions } from '../loader.ts'
 import type { LoopWatch } from '../loop-watch.ts'
@@ -148,6 +149,7 @@ class Member implements RunningMember {
   #opamp: FrontOpamp | null = null
   #memory: ReturnType<typeof watchProcessMemory> | null = null
   #metrics: MetricsListener | null = null
+  #health: HealthListener | null = null
   readonly #link: FrontLink
   readonly #standing: Standing
   #owning: Owning | null = null
@@ -350,6 +352,7 @@ class Member implements RunningMember {
       notes: () => this.#notes(),
     })
     this.#api = listen(config.listenAddress, api)
+    this.#health = startHealthListener(config.healthAddress, api.handle)
     warnOfOpenDoor(config, log)
     this.#startAgents()
     this.#startWatching()
@@ -653,6 +656,7 @@ class Member implements RunningMember {
     this.#memory?.stop()
     this.#standing.stop()
     this.#certificate?.stop()
+    this.#health?.stop()
     this.#api?.stopListening()
     this.#opamp?.listener.stopListening()
     await this.#handingOver

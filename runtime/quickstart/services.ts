@@ -107,7 +107,7 @@ function startService(plan: ServicesPlan, place: Place, logFile: string, index: 
       OPAMP_ADDR: `${opamp.host}:${opamp.port}`,
       ...(internal === null ? {} : { MUSTER_INTERNAL_ADDR: internal, MUSTER_ADVERTISE_ADDR: internal }),
       // There is one address for metrics, so that only the first process can listen on it.
-      ...(index === 0 ? {} : { MUSTER_METRICS_ADDR: '' }),
+      ...(index === 0 ? {} : { MUSTER_METRICS_ADDR: '', MUSTER_HEALTH_ADDR: '' }),
     },
   })
 }

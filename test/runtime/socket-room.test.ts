@@ -7,7 +7,7 @@ import type { Listener } from '../../runtime/listener.ts'
 import { loadFunctions } from '../../runtime/loader.ts'
 import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
 import { createProxyPolicy } from '../../runtime/proxies.ts'
-import { startApiListener } from '../../runtime/server.ts'
+import { createApiHandlers, startApiListener } from '../../runtime/server.ts'
 import { SocketRoom } from '../../runtime/socket-room.ts'
 import { fakeClock, recordingLog } from '../support/fakes.ts'
 import { startTestListener, type TestListener } from '../support/opamp-listener.ts'
@@ -92,13 +92,9 @@ describe('browsers whose handshakes wait for one answer about their session', ()
           },
         },
       } as unknown as Context
-      api = startApiListener(
-        new Descriptors(null),
-        loadFunctions(FUNCTIONS),
-        () => null,
-        ctx,
-        createProxyPolicy([]),
-      )
+      const proxies = createProxyPolicy([])
+      const handlers = createApiHandlers(loadFunctions(FUNCTIONS), () => null, ctx, proxies)
+      api = startApiListener(new Descriptors(null), '127.0.0.1:0', handlers, proxies)
     })
     const statuses = Promise.all(
       Array.from({ length: 8 }, () => shakeHands(`ws://127.0.0.1:${api!.port}/ws?token=x`)),

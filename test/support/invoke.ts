@@ -62,6 +62,7 @@ export const TEST_CONFIG: Config = {
   },
   policy: { otlpAllowlist: [], criticalExporters: [], requiredResourceAttributes: [] },
   metricsAddress: '',
+  healthAddress: '',
   trustedProxies: [],
   cluster: null,
   edition: 'community',
