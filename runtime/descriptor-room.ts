@@ -35,6 +35,11 @@ export class Descriptors {
     return this.most - Math.min(KEPT_FOR_PAGES_MAX, Math.floor(this.most / 8))
   }
 
+  /** The most connections to an owner that are kept unused: several fronts leave one with as many files room for others. */
+  get mostKept(): number {
+    return Math.max(1, Math.floor(this.most / 16))
+  }
+
   /** The most WebSockets that agents may hold: a little less, so that one more hears that it is to come back later. */
   get mostSocketsOfAgents(): number {
     return Math.max(1, Math.floor(this.mostOfAgents * TURNED_AWAY_FROM))

@@ -183,7 +183,7 @@ class Member implements RunningMember {
     this.#cluster = cluster
     this.#staticFiles = openStaticFiles(options.files.ui)
     const memberId = randomHex(8, systemRandom)
-    const pool = openConfiguredPool(config, {
+    this.#pool = openConfiguredPool(config, {
       applicationName: sessionNameOf(memberId),
       idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
       reserved: 2,
@@ -193,23 +193,21 @@ class Member implements RunningMember {
     const keys = deriveFleetKeys(config.jwtSecret)
     const isOverTls = cluster.tls !== null
     const self: Self = { memberId, keys, isOverTls, owned: () => this.#named(), now: () => clock.now() }
-    const membership = this.#join(memberId, keys, pool, clock)
-    const descriptors = openDescriptors(config, log, options.descriptorLimit)
+    const membership = this.#join(memberId, keys, this.#pool, clock)
+    this.#descriptors = openDescriptors(config, log, options.descriptorLimit)
     const door = new OwnerDoor({
       owner: () => membership.owner,
       lookAgain: () => membership.refresh(),
       linkDownMs: () => this.#noWayMs(),
       self,
       trust: certificate,
-      // Several fronts with as many files as the owner leave it room for what each opens anew.
-      keptMax: Math.max(1, Math.floor(descriptors.most / 16)),
+      keptMax: this.#descriptors.mostKept,
       clock,
       timers: systemTimers,
       log,
     })
     const proxies = readProxyPolicy(config, log)
     this.#clock = clock
-    this.#pool = pool
     this.#membership = membership
     this.#addresses = new MemberAddresses(clock)
     this.#noteAddresses()
@@ -218,12 +216,11 @@ class Member implements RunningMember {
     this.#door = door
     this.#proxies = proxies
     this.#room = new SocketRoom(config.socketLimits)
-    this.#descriptors = descriptors
     this.#pipes = createBrowserPipes({ door, proxies, room: this.#room, clock, timers: systemTimers, log })
     this.#link = this.#openLink()
     this.#standing = this.#openStanding()
     this.#lock = openProcessLock({
-      connect: () => pool.openReserved('control'),
+      connect: () => this.#pool.openReserved('control'),
       clock,
       log,
       onLost: (why) => this.#ownershipLost(why),
