@@ -29,9 +29,14 @@ export interface SocketsOfListener {
   turns: SocketTurns
   /** How many said more than may wait, and were cut. */
   flooded: number
+  nextId(): number
+}
+
+/** What belongs to the app by which a socket comes, besides. */
+interface PartsOfApp {
+  anchor: Anchor
   /** Told of each that opens and ends; null where connections are not counted. */
   connections: Connections | null
-  nextId(): number
 }
 
 /** One WebSocket as routes see it; it outlives the library's object, which is invalid once closed. */
@@ -153,8 +158,7 @@ class SocketEntry implements Ear {
 /** Judge a handshake and open its socket, or refuse it. */
 function upgrade(
   route: SocketRoute,
-  anchor: Anchor,
-  connections: Connections | null,
+  { anchor, connections }: PartsOfApp,
   response: HttpResponse,
   request: HttpRequest,
   context: us_socket_context_t,
@@ -230,8 +234,9 @@ function readHandshake(request: HttpRequest, response: HttpResponse) {
 function socketEvents(
   route: SocketRoute,
   sockets: SocketsOfListener,
+  connections: Connections | null,
 ): Required<Pick<WebSocketBehavior<SocketData>, 'open' | 'message' | 'drain' | 'close'>> {
-  const { open, behind, turns, connections, nextId } = sockets
+  const { open, behind, turns, nextId } = sockets
   return {
     open(ws) {
       // The route hears of it when the upgrade is over.
@@ -274,7 +279,7 @@ export function registerSocket(
   app: TemplatedApp,
   route: SocketRoute,
   sockets: SocketsOfListener,
-  anchor: Anchor,
+  ofApp: PartsOfApp,
 ): void {
   app.ws<SocketData>(route.path, {
     // Above the protocol's limit, so that our own answer (1009) is given instead of a bare cut.
@@ -283,8 +288,7 @@ export function registerSocket(
     closeOnBackpressureLimit: route.closeOnBackpressure,
     idleTimeout: route.idleSeconds,
     sendPingsAutomatically: true,
-    upgrade: (response, request, context) =>
-      upgrade(route, anchor, sockets.connections, response, request, context),
-    ...socketEvents(route, sockets),
+    upgrade: (response, request, context) => upgrade(route, ofApp, response, request, context),
+    ...socketEvents(route, sockets, ofApp.connections),
   })
 }

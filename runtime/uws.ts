@@ -16,7 +16,7 @@ type ListenWithHost = (
   listening: (socket: us_listen_socket | false) => void,
 ) => void
 
-/** The most apps whose connections go on after their certificate was renewed; of the oldest they are closed. */
+/** The most apps with connections that go on after their certificate was renewed; of the oldest they are closed. */
 export const FORMER_MAX = 8
 
 /** Let an app take the connections of an address that nobody else has; null where it is taken or not there. */
@@ -47,24 +47,71 @@ function countConnections(app: TemplatedApp, connections: Connections): void {
   app.filter(count)
 }
 
+/** Counts the connections of one app, and tells of them whoever bounds those of the listener. */
+class ConnectionsOfApp implements Connections {
+  readonly #all: Connections | null
+  count = 0
+
+  constructor(all: Connections | null) {
+    this.#all = all
+  }
+
+  get turnedAway(): number {
+    return this.#all?.turnedAway ?? 0
+  }
+
+  opened(address: string): boolean {
+    this.count++
+    return this.#all?.opened(address) ?? true
+  }
+
+  closed(): void {
+    this.count--
+    this.#all?.closed()
+  }
+
+  asked(address: string): void {
+    this.#all?.asked(address)
+  }
+
+  answered(address: string, stays: boolean): void {
+    this.#all?.answered(address, stays)
+  }
+
+  socketOpened(address: string): void {
+    this.#all?.socketOpened(address)
+  }
+
+  socketClosed(address: string): void {
+    this.count--
+    this.#all?.socketClosed(address)
+  }
+}
+
+/** An app, and how many connections it has; null where nobody counts them. */
+interface OpenedApp {
+  app: TemplatedApp
+  connections: ConnectionsOfApp | null
+}
+
 /** The app that takes connections, and those before it whose connections go on. */
 class Apps {
-  readonly #open: () => TemplatedApp
+  readonly #open: () => OpenedApp
   readonly #address: string
-  readonly #all: TemplatedApp[] = []
+  readonly #all: OpenedApp[] = []
   #bound: us_listen_socket | null
   #isStopped = false
   readonly host: string
   readonly port: number
 
-  constructor(address: string, open: () => TemplatedApp) {
+  constructor(address: string, open: () => OpenedApp) {
     const parsed = parseListenAddress(address)
     if (parsed === null) throw new Error(`Cannot listen on "${address}": expected host:port`)
-    const app = open()
+    const opened = open()
     this.#open = open
     this.#address = address
-    this.#bound = bind(app, address, parsed)
-    this.#all.push(app)
+    this.#bound = bind(opened.app, address, parsed)
+    this.#all.push(opened)
     this.host = parsed.host
     this.port = loadUwsLibrary().us_socket_local_port(this.#bound)
   }
@@ -75,18 +122,22 @@ class Apps {
    */
   renew(): void {
     if (this.#isStopped) return
-    const app = this.#open()
+    const opened = this.#open()
     const former = this.#all.at(-1)!
     this.#letGo()
-    this.#bound = tryBind(app, this)
+    this.#bound = tryBind(opened.app, this)
     if (this.#bound === null) {
-      app.close()
-      this.#bound = tryBind(former, this)
+      opened.app.close()
+      this.#bound = tryBind(former.app, this)
       const now = this.#bound === null ? ', and for now nobody listens there' : ''
       throw new Error(`Cannot listen anew on "${this.#address}"${now}`)
     }
-    this.#all.push(app)
-    if (this.#all.length > 1 + FORMER_MAX) this.#all.shift()!.close()
+    // Where certificates live for an hour, connections of days ago are not closed for the many apps that have none.
+    for (const each of this.#all.splice(0))
+      if (each.connections?.count === 0) each.app.close()
+      else this.#all.push(each)
+    this.#all.push(opened)
+    if (this.#all.length > 1 + FORMER_MAX) this.#all.shift()!.app.close()
   }
 
   stop(): void {
@@ -95,7 +146,7 @@ class Apps {
   }
 
   close(): void {
-    for (const app of this.#all) app.close()
+    for (const { app } of this.#all) app.close()
   }
 
   #letGo(): void {
@@ -130,17 +181,19 @@ export function listen(
     behind: new Set(),
     turns,
     flooded: 0,
-    connections: handlers.connections ?? null,
     nextId: () => ++lastSocketId,
   }
   const anchor = new Anchor()
   const { serve, ...requests } = serveRequests(handlers, anchor)
   const apps = new Apps(address, () => {
     const app = openApp(tls)
-    if (handlers.connections !== undefined) countConnections(app, handlers.connections)
-    for (const route of handlers.sockets) registerSocket(app, route, sockets, anchor)
+    const all = handlers.connections ?? null
+    // Only an app with a certificate is ever followed by another one.
+    const connections = all === null && tls === null ? null : new ConnectionsOfApp(all)
+    if (connections !== null) countConnections(app, connections)
+    for (const route of handlers.sockets) registerSocket(app, route, sockets, { anchor, connections })
     serve(app)
-    return app
+    return { app, connections }
   })
   const { host, port } = apps
   if (handlers.sockets.length > 0) anchor.connect(host, port, tls !== null)

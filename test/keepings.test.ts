@@ -685,7 +685,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'runtime/socket-turns.ts SocketTurns.#front': { bound: '256 MiB of messages', reachedBy: SAID },
   'runtime/socket-turns.ts SocketTurns.#behind': { bound: '256 MiB of messages', reachedBy: SAID },
   'runtime/uws.ts Apps.#all': {
-    bound: 'eight beside the one that takes connections',
+    bound: 'eight with connections beside the one that takes them',
     reachedBy: [
       'runtime/uws-renewal.test.ts',
       'goes on with what it has, until so many others have come after its certificate',

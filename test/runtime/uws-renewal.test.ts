@@ -105,13 +105,29 @@ describe('a connection from before its certificate was renewed', () => {
 
   it('goes on with what it has, until so many others have come after its certificate', async () => {
     const socket = await openSocket()
-    for (let count = 0; count < FORMER_MAX; count++) await renew()
+    for (let count = 0; count < FORMER_MAX; count++) {
+      await renew()
+      await openSocket()
+    }
     expect(await echo(socket, 'still')).toBe('still')
     const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()))
     const last = await renew()
     await closed
     expect(shownBy(await dial())).toBe(last)
   })
+})
+
+it('a connection goes on over any number of certificates with which no other one is left', async () => {
+  const socket = await openSocket()
+  for (let count = 0; count < FORMER_MAX + 3; count++) {
+    await renew()
+    const short = await openSocket()
+    const closed = new Promise<void>((resolve) => short.on('close', () => resolve()))
+    short.terminate()
+    await closed
+  }
+  expect(await echo(socket, 'still')).toBe('still')
+  expect([...listener.sockets()]).toHaveLength(1)
 })
 
 describe('a listener', () => {

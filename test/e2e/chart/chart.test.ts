@@ -81,8 +81,12 @@ describe.skipIf(check === '')('the chart', () => {
       tolerationSeconds: 30,
     })
     const [container] = pod().containers
-    expect(container.livenessProbe.httpGet.path).toBe('/healthz')
-    expect(container.readinessProbe.httpGet.path).toBe('/readyz')
+    // What strangers hold at the public ports takes no room of the one that is probed.
+    for (const probe of [container.startupProbe, container.livenessProbe])
+      expect(probe.httpGet).toEqual({ path: '/healthz', port: 'health' })
+    expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'health' })
+    const { value } = container.env.find(({ name }: { name: string }) => name === 'MUSTER_HEALTH_ADDR')
+    expect(container.ports).toContainEqual({ name: 'health', containerPort: Number(value.slice(1)) })
     expect(container.image).toBe(`images.example.com/muster:${manifest.version}`)
   })
 
