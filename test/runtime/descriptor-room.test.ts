@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 import { DescriptorRoom, Descriptors } from '../../runtime/descriptor-room.ts'
 import { openWire } from '../support/agent-wire.ts'
 import { eventually } from '../support/eventually.ts'
@@ -206,4 +207,32 @@ it('one stranger keeps neither probes nor agents away, however many connections 
   expect(await askFrom('127.0.0.10', apiPort, '/readyz')).toBe(200)
   // Whoever polls gets so far as to be told what is wrong with this request.
   expect(await askFrom('127.0.0.10', opampPort, '/v1/opamp')).toBe(400)
+})
+
+/** The status with which a WebSocket is answered, 101 for one that opens; null where its connection is cut. */
+function openSocketAt(port: number): Promise<number | null> {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/opamp`)
+    cleanups.push(() => socket.terminate())
+    socket.on('open', () => resolve(101))
+    socket.on('unexpected-response', (_, response) => {
+      response.resume()
+      resolve(response.statusCode!)
+      socket.terminate()
+    })
+    socket.on('error', () => resolve(null))
+  })
+}
+
+it('agents for which there are too few files are told to come back later, and the start says how many may be here', {
+  timeout: 60_000,
+}, async () => {
+  const { service, log, stop } = await startTestService(database, {}, undefined, { descriptorLimit: 520 })
+  cleanups.push(stop)
+  const statuses: (number | null)[] = []
+  for (let count = 0; count < 277; count++) statuses.push(await openSocketAt(service.opampPort))
+  expect(statuses).toEqual([...Array(271).fill(101), ...Array(6).fill(503)])
+  expect(log.lines).toContainEqual(
+    expect.objectContaining({ level: 'warn', fields: expect.objectContaining({ most: 271 }) }),
+  )
 })
