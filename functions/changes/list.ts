@@ -1,9 +1,12 @@
 import { array, optional, string, type } from 'superstruct'
-import { toChangeRecord } from '../../lib/changes/change-feed.ts'
+import { type FleetOfChanges, toChangeRecord } from '../../lib/changes/change-feed.ts'
+import { whyOf } from '../../lib/fleet/views/errors.ts'
+import { causeOfHalt } from '../../lib/fleet/views/halt-cause.ts'
 import { readTime } from '../../lib/model/times.ts'
 import { type ChangeFilter, listChanges, type StoredChange } from '../../lib/store/change-feed.ts'
 import { ChangeRecord } from '../../lib/wire/change-feed.ts'
 import { CHANGE_KINDS, CHANGE_OUTCOMES } from '../../lib/wire/values.ts'
+import type { Context } from '../../runtime/context.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { holdsOn } from '../../runtime/reach.ts'
@@ -28,6 +31,23 @@ const readWord = <T extends string>(words: readonly T[], given: string | undefin
 
 const readBound = (given: string | undefined): Date | null | undefined =>
   given === undefined || given === '' ? undefined : readTime(given)
+
+const fleetOf = ({ fleet }: Context): FleetOfChanges => ({
+  countLive: (workloadId) => fleet.workload(workloadId)?.live.count ?? 0,
+  whyHalted(workloadId, rolloutId) {
+    const workload = fleet.workload(workloadId)
+    if (workload?.rollout?.stored.id !== rolloutId) return {}
+    const { error_cause, error_title } = whyOf(
+      causeOfHalt(workload, workload.rollout.followed.push),
+      EVERYBODY,
+    )
+    return error_cause === undefined
+      ? {}
+      : { error_cause, ...(error_title === undefined ? {} : { error_title }) }
+  },
+})
+/** What the feed says is read by everybody. */
+const EVERYBODY = { withTexts: false }
 
 /** What happened to the configs of the fleet, from requests, pushes and campaigns themselves. */
 export default defineHttp({
@@ -73,7 +93,6 @@ export default defineHttp({
     const commentsOn = (workloadId: string | null) =>
       actor.permissions.has('config:request') ||
       (workloadId !== null && holdsOn(actor, 'config:request', ctx, workloadId))
-    const countLive = (workloadId: string) => ctx.fleet.workload(workloadId)?.live.count ?? 0
     const db = await ctx.db.upToDate()
     return listReply<StoredChange>(query, target, {
       order: 'changes.at',
@@ -85,7 +104,7 @@ export default defineHttp({
         return { items: changes, lookedTo: last === null ? null : [last.at.getTime(), last.id] }
       },
       keyOf: ({ at, id }) => [at.getTime(), id],
-      toWire: (change) => toChangeRecord(change, { comments: commentsOn(change.workloadId) }, countLive),
+      toWire: (change) => toChangeRecord(change, { comments: commentsOn(change.workloadId) }, fleetOf(ctx)),
     })
   },
 })

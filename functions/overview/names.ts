@@ -25,8 +25,10 @@ export default defineHttp({
       const workload = ctx.fleet.workload(id)
       if (workload === null) return []
       const sight = sightOf(rightsOn(actor.grants, workload.trustedLabels))
-      const { display_name, fingerprint_keys, labels, trouble } = ctx.views.workload(workload, sight)
-      return [{ id, display_name, fingerprint_keys, labels, ...(trouble === undefined ? {} : { trouble }) }]
+      const record = ctx.views.workload(workload, sight)
+      const { display_name, fingerprint_keys, labels, connected_instance_count, trouble } = record
+      const said = { id, display_name, fingerprint_keys, labels, connected_instance_count }
+      return [{ ...said, ...(trouble === undefined ? {} : { trouble }) }]
     })
     const { counts, sharedNames } = await ctx.views.tally()
     return json({ workloads, shared_names: [...sharedNames], count: counts.all })

@@ -31,14 +31,30 @@ function toldHalt({ halt }: StoredChange): ChangeRecord['halt'] | null {
   return { gate, value, limit, wave, ...(cause ? { cause } : {}), ...(title ? { title } : {}) }
 }
 
-/**
- * A change as the wire shows it. Comments are for those who may request changes. `countLive` says how many instances of
- * a workload are connected.
- */
+/** What the fleet knows of a change that goes on, or stands still. */
+export interface FleetOfChanges {
+  /** How many instances of a workload are connected. */
+  countLive(workloadId: string): number
+  /** Why a rollout in stages stands still, as everybody may be told. */
+  whyHalted(workloadId: string, rolloutId: string): Pick<ChangeRecord, 'error_cause' | 'error_title'>
+}
+
+/** Why a push failed; of a rollout that stands still without that any instance failed it, why it does. */
+function causeOf(change: StoredChange, fleet: FleetOfChanges): ReturnType<FleetOfChanges['whyHalted']> {
+  const { errorCause, errorTitle, workloadId, rolloutId, rolloutStatus } = change
+  if (errorCause === null && workloadId !== null && rolloutId !== null && rolloutStatus === 'halted')
+    return fleet.whyHalted(workloadId, rolloutId)
+  return {
+    ...(errorCause === null ? {} : { error_cause: errorCause }),
+    ...(errorTitle === null ? {} : { error_title: errorTitle }),
+  }
+}
+
+/** A change as the wire shows it. Comments are for those who may request changes. */
 export function toChangeRecord(
   change: StoredChange,
   sees: { comments: boolean },
-  countLive: (workloadId: string) => number,
+  fleet: FleetOfChanges,
 ): ChangeRecord {
   const { workloadId } = change
   const optional = {
@@ -58,10 +74,8 @@ export function toChangeRecord(
     fleet_config_name: change.fleetConfigName,
     version_number: change.versionNumber,
     comment: sees.comments && change.comment !== '' ? change.comment : null,
-    error_cause: change.errorCause,
-    error_title: change.errorTitle,
     target_count: change.targetCount,
-    instance_count: workloadId !== null && isRolloutOpen(change) ? countLive(workloadId) : null,
+    instance_count: workloadId !== null && isRolloutOpen(change) ? fleet.countLive(workloadId) : null,
     applied_count: change.appliedCount,
     failed_count: change.failedCount,
     skipped_count: change.skippedCount ?? null,
@@ -79,6 +93,7 @@ export function toChangeRecord(
     ...standingOf(change),
     who: change.who,
     is_break_glass: change.isBreakGlass,
+    ...causeOf(change, fleet),
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== null)),
   }
 }

@@ -10,7 +10,7 @@ export const isOpen = ({ status, phase }: Pick<RevisionRecord, 'status' | 'phase
   status === 'pending' && phase !== 'superseded' && phase !== 'aborted'
 
 /** A workload's environment, from its trusted or its reported labels; empty when unknown. */
-export const environmentOf = ({ labels = {} }: WorkloadRecord): string =>
+export const environmentOf = ({ labels = {} }: Pick<WorkloadRecord, 'labels'>): string =>
   environmentAmong(trustedAmong(labels), labels)
 
 /** The cluster, from labels or from the workload's identity; empty when unknown. */

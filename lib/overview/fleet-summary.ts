@@ -34,7 +34,11 @@ const toLine = ({ id, display_name, fingerprint_keys, trouble }: WorkloadRecord)
   ...(trouble === undefined ? {} : { trouble }),
 })
 
-const toNamed = (record: WorkloadRecord): NamedWorkload => ({ ...toLine(record), labels: record.labels })
+const toNamed = (record: WorkloadRecord): NamedWorkload => ({
+  ...toLine(record),
+  labels: record.labels,
+  connected_instance_count: record.connected_instance_count,
+})
 
 /** How many alerts have one cause, since when, and some of their workloads. */
 function tellAlike(

@@ -5,7 +5,14 @@ import { WorkloadRecord } from './workloads.ts'
 export const NamedWorkload = named(
   'NamedWorkload',
   'What a line about a workload is made of, as in its record.',
-  pick(WorkloadRecord, ['id', 'display_name', 'fingerprint_keys', 'labels', 'trouble']),
+  pick(WorkloadRecord, [
+    'id',
+    'display_name',
+    'fingerprint_keys',
+    'labels',
+    'connected_instance_count',
+    'trouble',
+  ]),
 )
 export type NamedWorkload = Infer<typeof NamedWorkload>
 

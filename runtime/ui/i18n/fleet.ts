@@ -111,7 +111,7 @@ export const fleetTexts = defineTexts({
     connected: 'connectés',
     degraded: 'dégradés',
     all_unhealthy: 'tout en défaut',
-    allUnhealthyOfThem: 'd’entre eux tout en défaut',
+    allUnhealthyOfThem: 'dont tout en défaut',
     disconnected: 'déconnectés',
     leaving: 'en départ',
     drifted: 'en écart',

@@ -1,3 +1,4 @@
+import { environmentOf } from '../../../lib/model/workload-states.ts'
 import type { ApprovalSummary } from '../../../lib/wire/approvals.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { approvalTexts, describeForYou } from '../i18n/approvals.ts'
@@ -14,6 +15,7 @@ import { countOf } from '../parts/tally.tsx'
 import { WorkloadLink } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
 import { countForYou, waitsForMe } from '../state/for-you.ts'
+import { namedOf, useNames } from '../state/names.ts'
 import { useReviews } from '../state/reviews.ts'
 import { hrefWith, query } from '../state/router.ts'
 import { boundTo, can } from '../state/session.ts'
@@ -39,6 +41,10 @@ function Risk({ approval }: { approval: ApprovalSummary }) {
       {blocks > 0 && <span class="bad"> · {say(changeTexts).policyBlocks(blocks)}</span>}
     </>
   )
+}
+
+interface Of {
+  of: ApprovalSummary
 }
 
 const TABS = {
@@ -69,6 +75,33 @@ function State({ approval }: { approval: ApprovalSummary }) {
   )
 }
 
+/** Whom it reaches: production first, then how many instances there are while it may still reach them. */
+function Reach({ of: { workload_id: id, prod_target: isProduction, target_env: asked, ...rest } }: Of) {
+  useNames([id])
+  const workload = namedOf(id)
+  const count = workload === undefined || isOver(rest) ? null : workload.connected_instance_count
+  const environment = asked || (workload === undefined ? '' : environmentOf(workload))
+  const said = [
+    ...(count === null ? [] : [say(approvalTexts).instances(count)]),
+    ...(isProduction || environment === '' ? [] : [environment]),
+  ]
+  return (
+    <>
+      {isProduction && (
+        <Mark tone="warn" shape="triangle">
+          {say(changeTexts).production}
+        </Mark>
+      )}
+      {said.map((text) => (
+        <div key={text} class="muted">
+          {text}
+        </div>
+      ))}
+      {said.length === 0 && !isProduction && '–'}
+    </>
+  )
+}
+
 function columnsOf(): TableColumn<ApprovalSummary>[] {
   const { column } = say(approvalTexts)
   return [
@@ -89,14 +122,7 @@ function columnsOf(): TableColumn<ApprovalSummary>[] {
     { title: column.age, look: 'muted', cell: (approval) => <Ago at={approval.created_at} /> },
     {
       title: column.reach,
-      cell: (approval) =>
-        approval.prod_target ? (
-          <Mark tone="warn" shape="triangle">
-            {say(changeTexts).production}
-          </Mark>
-        ) : (
-          <span class="muted">{approval.target_env || '–'}</span>
-        ),
+      cell: (approval) => <Reach of={approval} />,
     },
     { title: column.risk, cell: (approval) => <Risk approval={approval} /> },
     { title: column.state, look: 'text', cell: (approval) => <State approval={approval} /> },

@@ -80,9 +80,28 @@ function Verify() {
   )
 }
 
+/** Fields that name the config of a push whose id is another field: the config leads to it, so the id is left out. */
+const PUSH_OF: Readonly<Record<string, string>> = { failed_hash: 'failed_push_id', target_hash: 'push_id' }
+
 const HASH = /^[0-9a-f]{64}$/
 /** One long word without a meaning for people, such as what a rollback was prepared with; as JSON it is there in full. */
 const OPAQUE = /^[\w+/=-]{41,}$/
+
+/** A config by the beginning of its hash, as a link to its push where that is known. */
+function Hash({ of, push, workloadId }: { of: string; push: unknown; workloadId: string | undefined }) {
+  const text = shortHash(of)
+  if (typeof push !== 'string' || workloadId === undefined)
+    return (
+      <span class="mono" title={of}>
+        {text}
+      </span>
+    )
+  return (
+    <a class="mono link" title={of} href={`/workloads/${workloadId}/pushes/${of}?push=${push}`}>
+      {text}
+    </a>
+  )
+}
 
 /** An event's detail, field by field; the stored text is one click away. */
 function Detail({ event, people }: { event: AuditEventRecord; people: ReadonlyMap<string, string> }) {
@@ -90,27 +109,35 @@ function Detail({ event, people }: { event: AuditEventRecord; people: ReadonlyMa
   const about = { workloadId: event.workload_id, configHash: event.config_hash }
   // The other columns say all that there is of an event without a detail.
   if (fields.length === 0) return null
+  const known = new Map(fields)
+  const told = new Set(
+    Object.entries(PUSH_OF).flatMap(([hash, push]) => (known.has(hash) && known.has(push) ? push : [])),
+  )
   return (
     <>
       <Pairs
-        of={fields.map(([key, value]) => [
-          describeDetailField(key),
-          typeof value === 'string' && HASH.test(value) ? (
-            <span class="mono" title={value}>
-              {shortHash(value)}
-            </span>
-          ) : typeof value === 'string' && OPAQUE.test(value) ? (
-            <span class="mono" title={value}>
-              {value.slice(0, 12)}…
-            </span>
-          ) : (
-            <NamedFact name={key} value={value} about={about} people={people}>
-              {isWhatIsFrozen(event.action, key)
-                ? describeFrozen(value)
-                : (describeHaltDetail(key, value) ?? describeValue(value))}
-            </NamedFact>
-          ),
-        ])}
+        of={fields.flatMap(([key, value]) =>
+          told.has(key)
+            ? []
+            : [
+                [
+                  describeDetailField(key),
+                  typeof value === 'string' && HASH.test(value) ? (
+                    <Hash of={value} push={known.get(PUSH_OF[key] ?? '')} workloadId={event.workload_id} />
+                  ) : typeof value === 'string' && OPAQUE.test(value) ? (
+                    <span class="mono" title={value}>
+                      {value.slice(0, 12)}…
+                    </span>
+                  ) : (
+                    <NamedFact name={key} value={value} about={about} people={people} isShort>
+                      {isWhatIsFrozen(event.action, key)
+                        ? describeFrozen(value)
+                        : (describeHaltDetail(key, value) ?? describeValue(value))}
+                    </NamedFact>
+                  ),
+                ] as const,
+              ],
+        )}
         isInline
       />
       <details>
@@ -132,11 +159,25 @@ function Resource({ event }: { event: AuditEventRecord }) {
       {name === undefined ? (
         <span class="mono">{id?.slice(0, 12)}</span>
       ) : page === null ? (
-        <b>{name}</b>
+        <b>{breakAtSign(name)}</b>
       ) : (
-        <a href={`/${page}/${id}`}>{name}</a>
+        <a class="link" href={`/${page}/${id}`}>
+          {name}
+        </a>
       )}
     </span>
+  )
+}
+
+/** An e-mail that may be broken behind its sign, and not amid a word. */
+function breakAtSign(name: string) {
+  const [who = '', ...rest] = name.split('@')
+  if (rest.length === 0) return who
+  return (
+    <>
+      {who}@<wbr />
+      {rest.join('@')}
+    </>
   )
 }
 

@@ -16,7 +16,7 @@ import type { Column } from '../parts/big-table.tsx'
 import { Sparkline } from '../parts/sparkline.tsx'
 import { SeenAgo, StatusMark, Track } from '../parts/state.tsx'
 import { Why, WhyLink } from '../parts/trouble.tsx'
-import { WorkloadName } from '../parts/workload-link.tsx'
+import { besideName, WorkloadName } from '../parts/workload-link.tsx'
 import { useActivity } from '../state/row-activity.ts'
 
 /** The width in px of the line of a row. */
@@ -67,18 +67,21 @@ export function ConfigCell({ workload }: { workload: WorkloadRecord }) {
   )
 }
 
-function NameCell({ workload }: { workload: WorkloadRecord }) {
+const NameCell = ({ workload }: { workload: WorkloadRecord }) => (
+  <div class="named">
+    <WorkloadName name={nameOf(workload)} place={placeOf(workload)} href={`/workloads/${workload.id}`} />
+  </div>
+)
+
+/** What is wrong with it; of one that nothing can be pushed to and that is well, why not. */
+function WhyCell({ workload }: { workload: WorkloadRecord }) {
   const words = say(fleetTexts)
-  const reason = readOnlyReason(workload)
+  const reason = workload.trouble ? null : readOnlyReason(workload)
+  if (reason === null) return <WhyLink workload={workload} />
   return (
-    <>
-      <WorkloadName name={nameOf(workload)} place={placeOf(workload)} href={`/workloads/${workload.id}`} />
-      {reason && (
-        <span class="sub" title={words.readOnlyLong[reason]}>
-          {words.readOnly[reason]}
-        </span>
-      )}
-    </>
+    <span class="muted" title={words.readOnlyLong[reason]}>
+      {words.readOnly[reason]}
+    </span>
   )
 }
 
@@ -160,9 +163,9 @@ type ColumnId = keyof (typeof fleetTexts)['en']['column']
 const COLUMNS: readonly (Omit<FleetColumn, 'id' | 'title'> & { id: ColumnId })[] = [
   { id: 'status', width: '142px', render: (workload) => <StatusMark of={workload} /> },
   { id: 'name', render: (workload) => <NameCell workload={workload} /> },
-  { id: 'why', width: '360px', render: (workload) => <WhyLink workload={workload} /> },
+  { id: 'why', width: '384px', render: (workload) => <WhyCell workload={workload} /> },
   { id: 'type', width: '90px', render: (workload) => workload.type },
-  { id: 'environment', width: '120px', render: (workload) => orDash(environmentOf(workload)) },
+  { id: 'environment', width: '108px', render: (workload) => orDash(environmentOf(workload)) },
   { id: 'cluster', width: '120px', render: (workload) => orDash(clusterOf(workload)) },
   {
     id: 'instances',
@@ -218,9 +221,9 @@ const GIVE_WAY = [
   'type',
   'labels',
 ]
-const NAME_WIDTH = 210
-/** A name has no use for more than this, with its place and why it is read-only beside it. */
-const NAME_WIDTH_MAX = 340
+const NAME_WIDTH = 200
+/** A name has no use for more than this, with its place below it. */
+const NAME_WIDTH_MAX = 300
 const MARGINS = 64
 
 /** The columns that fit the width, with room to read the names. */
@@ -238,13 +241,16 @@ export function fitColumns(
   return shareRest(fitting, width - MARGINS - widthOf(fitting))
 }
 
-/** Give what is left of the width to the names, up to what they can use, and the rest of it to the causes. */
+/** What causes want beyond their width before names get more of theirs. */
+const WHY_FIRST = 100
+
+/** Give what is left of the width to the causes, then to the names as well, up to what these can use. */
 function shareRest(
   columns: readonly Column<WorkloadRecord>[],
   rest: number,
 ): readonly Column<WorkloadRecord>[] {
   if (rest <= 0 || !columns.some(({ id }) => id === 'why')) return columns
-  const nameWidth = Math.min(NAME_WIDTH_MAX, NAME_WIDTH + Math.floor(rest / 2))
+  const nameWidth = Math.min(NAME_WIDTH_MAX, NAME_WIDTH + Math.max(0, Math.floor((rest - WHY_FIRST) / 2)))
   return columns.map((column) => {
     if (column.id === 'name') return { ...column, width: `${nameWidth}px` }
     if (column.id !== 'why') return column
@@ -252,6 +258,8 @@ function shareRest(
     return shared
   })
 }
+
+const placeBeside = (workload: WorkloadRecord): string => besideName(nameOf(workload), placeOf(workload))
 
 /** The one column of the narrow table: two lines for each workload. */
 export function narrowColumn(): Column<WorkloadRecord> {
@@ -266,12 +274,15 @@ export function narrowColumn(): Column<WorkloadRecord> {
             name={nameOf(workload)}
             place={placeOf(workload)}
             href={`/workloads/${workload.id}`}
+            isAlone
           />
         </div>
         <div class="second">{workload.trouble && <Why of={workload.trouble} />}</div>
         <div class="second">
-          {formatNumber(workload.connected_instance_count)} · <ConfigCell workload={workload} /> ·{' '}
-          {describeVersions(workload.version, workload.version_mix)}
+          {formatNumber(workload.connected_instance_count)} · <ConfigCell workload={workload} />
+          {[describeVersions(workload.version, workload.version_mix), placeBeside(workload)].map(
+            (part) => part !== '' && ` · ${part}`,
+          )}
         </div>
       </div>
     ),

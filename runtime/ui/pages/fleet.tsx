@@ -34,7 +34,7 @@ import { FleetChips } from './fleet-search.tsx'
 import { Beginnings, COLUMNS_KEY, FleetTools } from './fleet-tools.tsx'
 
 /** The height in pixels of a row with the line below it; the styles have the same numbers. */
-const ROW_HEIGHT = { dense: 35, comfortable: 43 }
+const ROW_HEIGHT = { dense: 38, comfortable: 46 }
 const NARROW_ROW_HEIGHT = 74
 
 const isFilter = (text: string | null): text is FleetFilter => text !== null && text in FLEET_FILTERS

@@ -50,18 +50,24 @@ function hrefOf(name: string, id: string, { workloadId, configHash }: FactSubjec
   return null
 }
 
+const ID_SHOWN = 12
+const shortId = (id: string): string => (id.length > ID_SHOWN ? `${id.slice(0, ID_SHOWN)}…` : id)
+
 /** One field of a record: workloads and people by name with the id beside it, and ids as links to their pages. */
 export function NamedFact({
   name,
   value,
   about,
   people,
+  isShort = false,
   children,
 }: {
   name: string
   value: unknown
   about: FactSubject
   people: ReadonlyMap<string, string>
+  /** Of an id its beginning is shown, which is enough to tell it from those beside it; the whole is a title. */
+  isShort?: boolean
   /** The value in words. */
   children: string
 }): ComponentChildren {
@@ -75,8 +81,8 @@ export function NamedFact({
   const href = hrefOf(name, value, about)
   if (href !== null)
     return (
-      <a class="mono" href={href} title={value}>
-        {value.length > 40 ? shortHash(value) : value}
+      <a class="mono link" href={href} title={value}>
+        {isShort ? shortId(value) : value.length > 40 ? shortHash(value) : value}
       </a>
     )
   return <NamedPeople text={children} people={people} />

@@ -4,18 +4,24 @@ import { describeBeside, describeKind, describeReason, describeTrouble } from '.
 import { troubleHref } from '../logic/workloads.ts'
 import { Ago } from './state.tsx'
 
-/** What is wrong; in a row since when and why stand below it, and elsewhere after it. */
+/** What is wrong and since when; in a row why stands below it, and elsewhere after it. */
 export function Why({ of }: { of: WorkloadTrouble }) {
   const reason = [describeReason(of), describeBeside(of)].filter((part) => part !== '').join(' · ')
   return (
     <>
-      <span class={`trouble ${toneOfTrouble(of)}`}>{describeKind(of)}</span>
-      {(of.since || reason !== '') && (
+      <span class="headline">
+        <span class={`trouble ${toneOfTrouble(of)}`}>{describeKind(of)}</span>
+        {of.since && (
+          <span class="since">
+            {' · '}
+            <Ago at={of.since} />
+          </span>
+        )}
+      </span>
+      {reason !== '' && (
         <span class="beneath">
           <span class="gap"> · </span>
-          {of.since && <Ago at={of.since} />}
-          {of.since && reason !== '' && ' · '}
-          {reason !== '' && <span class="reason">{reason}</span>}
+          <span class="reason">{reason}</span>
         </span>
       )}
     </>

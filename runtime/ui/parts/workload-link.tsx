@@ -11,20 +11,25 @@ interface WorkloadNameProps {
   place?: string | undefined
   href: string
   look?: 'name' | undefined
+  /** What stands beside the link is shown elsewhere. */
+  isAlone?: boolean
 }
 
 /** A workload as a link: what tells it from its namesakes first and as the link, the rest beside it. */
-export function WorkloadName({ name, place = '', href, look = 'name' }: WorkloadNameProps) {
+export function WorkloadName({ name, place = '', href, look = 'name', isAlone = false }: WorkloadNameProps) {
   const [first, second] = tellingFirst(name, place, isShared(name))
   return (
     <>
       <a class={first.length <= SHORT_NAME ? `${look} short` : look} href={href}>
         {first}
       </a>{' '}
-      {second !== '' && <span class="sub place">{second}</span>}
+      {!isAlone && second !== '' && <span class="sub place">{second}</span>}
     </>
   )
 }
+
+/** What `WorkloadName` shows beside its link; '' for nothing. */
+export const besideName = (name: string, place = ''): string => tellingFirst(name, place, isShared(name))[1]
 
 /**
  * A workload that something else names by its id, as a link: its name, and what tells it from its namesakes. The start of

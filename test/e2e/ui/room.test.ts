@@ -30,7 +30,7 @@ test('on a wide page causes get the width that is there, and are not cut', async
   await seen.context.close()
 })
 
-test('at 1,440 px what happened is whole, in French too, with since when and how many are unhealthy below', async () => {
+test('at 1,440 px what happened is whole, in French too, and since when, with how many are unhealthy below', async () => {
   await openPage({ width: 1440 })
   // Frames of the service would put what is really so in place of the trouble that is made up here.
   await page.routeWebSocket(/.*/, () => {})
@@ -56,10 +56,43 @@ test('at 1,440 px what happened is whole, in French too, with since when and how
     await page.reload()
     const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'cart', exact: true }) })
     await row.locator('.reason').getByText(beside!).waitFor()
-    const parts = row.locator('.trouble')
+    const parts = row.locator('.headline')
     const cut = () => parts.evaluateAll((all) => all.map((part) => part.scrollWidth - part.clientWidth))
     await expect.poll(async () => Math.max(...(await cut()))).toBeLessThanOrEqual(0)
   }
+  await service.api.call('PUT', '/api/me/preferences', { theme: 'light', language: 'en' })
+  await seen.context.close()
+})
+
+test('on a phone the host that an error is about is whole, in French too: it is what tells one error from the other', async () => {
+  await openPage({ width: 390 })
+  await page.routeWebSocket(/.*/, () => {})
+  await page.route('**/api/workloads?limit=*', async (route) => {
+    const answer = await route.fetch()
+    const all = (await answer.json()) as object[]
+    const trouble = {
+      kind: 'unhealthy',
+      since: new Date(Date.now() - 47 * 60_000).toISOString(),
+      count: 1,
+      total: 1,
+      component: 'exporter:otlphttp/eu',
+      error_cause: 'connection_failed',
+      error_parameters: { unknown_host: 'telemetry.exmaple.com' },
+    }
+    return route.fulfill({ response: answer, json: all.map((one) => ({ ...one, trouble })) })
+  })
+  await service.api.call('PUT', '/api/me/preferences', { theme: 'light', language: 'fr' })
+  await page.reload()
+  const reason = page.locator('.narrow-row .reason').first()
+  await reason.getByText(/hôte introuvable/).waitFor()
+  const over = await reason.evaluate((part) => {
+    const text = part.firstChild!
+    const range = document.createRange()
+    range.setStart(text, 0)
+    range.setEnd(text, text.textContent!.indexOf('.com') + '.com'.length)
+    return range.getBoundingClientRect().right - part.closest('.beneath')!.getBoundingClientRect().right
+  })
+  expect(over).toBeLessThanOrEqual(0)
   await service.api.call('PUT', '/api/me/preferences', { theme: 'light', language: 'en' })
   await seen.context.close()
 })

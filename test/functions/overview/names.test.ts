@@ -26,7 +26,14 @@ describe('GET /api/fleet/names', () => {
     const { workloads, shared_names } = await ask(`?ids=${id},gone`)
     expect(shared_names).toEqual(['edge'])
     expect(workloads).toMatchObject([
-      { id, display_name: 'edge', fingerprint_keys: { 'host.name': 'vm-1' }, labels: expect.any(Object) },
+      {
+        id,
+        display_name: 'edge',
+        fingerprint_keys: { 'host.name': 'vm-1' },
+        labels: expect.any(Object),
+        // Whoever is asked to approve something for it sees whom that reaches.
+        connected_instance_count: 1,
+      },
     ])
     // A name alone needs no history of pushes and no list of components.
     expect(Object.keys(workloads[0]!)).not.toContain('available_components')

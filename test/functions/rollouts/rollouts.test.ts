@@ -7,6 +7,7 @@ import { listAuditChain } from '../../../lib/store/audit.ts'
 import type { Db } from '../../../lib/store/db.ts'
 import { insertQuarantines } from '../../../lib/store/quarantines.ts'
 import type { StagePlan } from '../../../lib/store/rollouts.ts'
+import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import type { DriftOverview } from '../../../lib/wire/drift.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
@@ -201,6 +202,8 @@ describe('a staged rollout', () => {
     const drift = (await invoke(ctx, 'GET /api/config-safety/drift', { as: editor.token }))
       .json as DriftOverview
     expect(drift.items[0]?.fault?.error_cause).toBe('connection_failed')
+    const feed = (await invoke(ctx, 'GET /api/changes', { as: editor.token })).json as ChangeRecord[]
+    expect(feed.find(({ rollout_id: of }) => of === id)).toMatchObject({ error_cause: 'connection_failed' })
     await ctx.alerts.run(new AbortController().signal)
     const alerts = await invoke(ctx, `GET /api/alerts?workload_id=${workloadId}`, { as: editor.token })
     expect(alerts.json).toMatchObject([{ rule: 'rollout_halted', details: { cause: 'connection_failed' } }])
