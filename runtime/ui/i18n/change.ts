@@ -6,6 +6,30 @@ import { formatNumber, shortHash } from './format.ts'
 
 const n = formatNumber
 
+const COMPONENTS_FR: Readonly<Record<string, string>> = {
+  receiver: 'le récepteur',
+  processor: 'le processeur',
+  exporter: 'l’exporteur',
+  connector: 'le connecteur',
+  extension: 'l’extension',
+}
+const SIGNALS_FR: Readonly<Record<string, string>> = {
+  traces: 'les traces',
+  metrics: 'les métriques',
+  logs: 'les journaux',
+  profiles: 'les profils',
+}
+
+/** A component with its kind in front, such as `exporter otlphttp`, in French. */
+function componentFr(name: string): string {
+  const [kind = '', ...id] = name.split(' ')
+  const known = COMPONENTS_FR[kind]
+  return known === undefined ? name : [known, ...id].join(' ')
+}
+
+/** A signal in French; a pipeline that has a name of its own keeps it. */
+const signalFr = (signal: string): string => SIGNALS_FR[signal] ?? signal
+
 /** Texts of a change: the draft, its checks, its request and the push. */
 export const changeTexts = defineTexts({
   en: {
@@ -420,10 +444,10 @@ export const changeTexts = defineTexts({
     },
     seePush: 'Voir la poussée',
     summary: {
-      addsComponent: (name: string) => `ajoute ${name}`,
-      addsDestination: (name: string, to: string) => `ajoute ${name}, qui envoie à ${to}`,
-      removesComponent: (name: string) => `retire ${name}`,
-      renames: (name: string, to: string) => `renomme ${name} en ${to}`,
+      addsComponent: (name: string) => `ajoute ${componentFr(name)}`,
+      addsDestination: (name: string, to: string) => `ajoute ${componentFr(name)}, qui envoie à ${to}`,
+      removesComponent: (name: string) => `retire ${componentFr(name)}`,
+      renames: (name: string, to: string) => `renomme ${componentFr(name)} en ${to}`,
       changesField: (path: string, before: string | null, after: string | null) =>
         before === null
           ? `règle ${path}${after === '' ? '' : ` sur ${after}`}`
@@ -434,10 +458,10 @@ export const changeTexts = defineTexts({
               : `modifie ${path} : ${before} → ${after}`,
       addsPipeline: (name: string) => `ajoute le pipeline ${name}`,
       removesPipeline: (name: string) => `retire le pipeline ${name}`,
-      routes: (signal: string, name: string) => `envoie ${signal} vers ${name}`,
-      unroutes: (signal: string, name: string) => `n’envoie plus ${signal} vers ${name}`,
+      routes: (signal: string, name: string) => `envoie ${signalFr(signal)} vers ${name}`,
+      unroutes: (signal: string, name: string) => `n’envoie plus ${signalFr(signal)} vers ${name}`,
       reorders: (name: string) => `change l’ordre dans ${name}`,
-      keeps: (signal: string) => `laisse ${signal} tel quel`,
+      keeps: (signal: string) => `ne change rien pour ${signalFr(signal)}`,
     },
     advice: {
       'community.yaml.parse': 'Corrigez le YAML.',

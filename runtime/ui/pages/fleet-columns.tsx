@@ -281,7 +281,13 @@ export function narrowColumn(): Column<WorkloadRecord> {
         <div class="second">
           {formatNumber(workload.connected_instance_count)} · <ConfigCell workload={workload} />
           {[describeVersions(workload.version, workload.version_mix), placeBeside(workload)].map(
-            (part) => part !== '' && ` · ${part}`,
+            (part) =>
+              part !== '' && (
+                <>
+                  {' · '}
+                  <span>{part}</span>
+                </>
+              ),
           )}
         </div>
       </div>

@@ -3,7 +3,7 @@ import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
-import { formatDuration, formatList } from '../i18n/format.ts'
+import { formatDuration } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
 import { describeReason } from '../i18n/trouble.ts'
 import { workloadTexts } from '../i18n/workload.ts'
@@ -84,7 +84,8 @@ function LastPush({ push, workload }: { push: RevisionRecord; workload: Workload
     ? Math.max(push.target_count, workload.connected_instance_count)
     : push.target_count
   const { applied, failed, silent, waiting } = sharesOf(push)
-  const times = isInStages ? undefined : convergence.data?.times_ms
+  // Where nobody has applied it there is no time to tell.
+  const times = isInStages || applied === 0 ? undefined : convergence.data?.times_ms
   return (
     <div class="stack tight">
       <div>
@@ -146,22 +147,19 @@ function OddInstances({ workload, topology }: TabProps) {
                 {instances.slice(0, ODD_NAMED).map((instance) => (
                   <a
                     key={instance.instance_uid}
-                    class="mono"
+                    class="mono link"
                     href={`/workloads/${workload.id}/health?instance=${instance.instance_uid}`}
                   >
                     {instanceName(instance, workload)}
                   </a>
                 ))}
                 {instances.length > ODD_NAMED && (
-                  <a href={`/workloads/${workload.id}/instances`}>
+                  <a class="link" href={`/workloads/${workload.id}/instances`}>
                     {words.moreAlike(instances.length - ODD_NAMED)}
                   </a>
                 )}
               </div>
-              <div class="muted">
-                {formatList(about)}
-                {why !== '' && ` · ${why}`}
-              </div>
+              <div class="muted">{[...about, ...(why === '' ? [] : [why])].join(' · ')}</div>
             </div>
           </li>
         )

@@ -34,7 +34,7 @@ export function GitNotice({
   const { commit_sha: commit = '', commit_author: author = '' } = managed
   const differs = managed.config_hash !== workload.active_config_hash
   return (
-    <div class={differs ? 'notice t-warn' : 'notice'} role="status">
+    <div class={`notice ${differs ? 't-warn' : 't-idle'}`} role="status">
       <div>
         {words.kept(owner, shortHash(commit), author)} {differs && `${words.differs} `}
         {words.changeThere}
@@ -58,7 +58,7 @@ export function FleetGitNotice({ id, managed }: Pick<FleetConfigRecord, 'id' | '
   const owner = heir.value ?? managed.owner
   const { version, commit_sha: commit = '', commit_author: author = '' } = managed
   return (
-    <div class="notice" role="status">
+    <div class="notice t-idle" role="status">
       <div>
         {words.fleetKept(owner, shortHash(commit), author)} {words.fleetVersion(version)}{' '}
         {words.fleetChangeThere}

@@ -124,7 +124,7 @@ function listFilters(): Entry[] {
     ...(Object.keys(FLEET_FILTERS) as FleetFilter[]).map((filter) =>
       toFilter(words[filter], `/?show=${filter}`, also[filter]),
     ),
-    ...TROUBLES.map((kind) => toFilter(palette.troubles[kind], `/?q=why:${kind}`)),
+    ...TROUBLES.map((kind) => toFilter(palette.troubles[kind], `/?q=why:${kind}`, also[kind])),
   ]
 }
 

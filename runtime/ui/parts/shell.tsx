@@ -122,6 +122,13 @@ function LiveMark() {
   )
 }
 
+/** From when the page is, where the connection is lost: who looks at numbers does not look for the mark. */
+function Stale() {
+  const since = heardAt.value
+  if (hubState.value !== 'away' || since === null) return null
+  return <p class="stale">{say(shellTexts).staleLine(formatClock(since))}</p>
+}
+
 function Account() {
   const words = say(shellTexts)
   return (
@@ -234,6 +241,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </div>
       </header>
       <main id="main" tabIndex={-1}>
+        <Stale />
         {children}
       </main>
       {isPaletteOpen.value && <Palette pages={listPages()} onClose={() => (isPaletteOpen.value = false)} />}

@@ -140,6 +140,11 @@ describe('the keyboard', () => {
     await page.keyboard.type('who changed')
     await palette.getByRole('option', { name: /^Changes/ }).waitFor()
     await palette.getByRole('option', { name: /^Audit/ }).waitFor()
+    // Other words for what is wrong, and for what was done about it, find the same.
+    await palette.getByRole('combobox').fill('failing')
+    await palette.getByRole('option', { name: /^Fleet: failed/ }).waitFor()
+    await palette.getByRole('combobox').fill('rollback')
+    await palette.getByRole('option', { name: /^Changes/ }).waitFor()
     await page.keyboard.press('Escape')
     await expect.poll(() => palette.count()).toBe(0)
   })

@@ -129,7 +129,7 @@ describe('the fleet', () => {
     await page.getByRole('link', { name: 'aardvark' }).waitFor()
     for (const agent of sick.slice(0, 3)) agent.say({ health: FAILING_EXPORTER })
     const row = page.getByRole('row').filter({ hasText: 'zebra' })
-    await row.getByRole('link', { name: /^3 of 4 unhealthy (now|\d+ sec)/ }).waitFor()
+    await row.getByRole('link', { name: /^3 of 4 unhealthy · (now|\d+ sec)/ }).waitFor()
     // The address is named a moment after the frame, which names none.
     const reason = row.getByText('cannot reach 10.3.0.17:4318 · exporter otlphttp/eu')
     await reason.waitFor()

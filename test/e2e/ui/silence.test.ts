@@ -29,6 +29,8 @@ describe('a service that does not answer', () => {
     await menu('Fleet').click()
     freeze()
     await page.getByText(/^stale since \d\d:\d\d$/).waitFor({ timeout: 30_000 })
+    // Said over the page as well: who looks at its numbers does not look at the mark.
+    await page.getByText(/^You see \d\d:\d\d: the connection is lost/).waitFor()
     await menu('Alerts').click()
     await page.getByText(/Loading… The server has been silent since \d\d:\d\d\./).waitFor()
     await page.getByText('The server did not answer within 15 s.').waitFor({ timeout: 30_000 })
