@@ -115,16 +115,26 @@ export class ConfigReports {
     const state = target.state === 'cannot_report' ? 'cannot_report' : status
     // APPLYING after the target has ended is a late message; only a new offer opens the target again.
     if (state === 'applying' && !isOpen(target)) return
-    // One that was waited for in vain, and says as before that it is applying, is not waited for again; nor where that
-    // is only the first that this process hears of it.
-    const isWaitedFor = followed.push.status === 'pending' || (offer?.lastSentAtMs ?? null) !== null
-    if (state === 'applying' && target.state === 'straggler' && (isSame || !isWaitedFor)) return
+    if (state === 'applying' && target.state === 'straggler') {
+      if (!isSame) this.#noteApplying(followed, target)
+      // One that was waited for in vain, and says as before that it is applying, is not waited for again; nor one that
+      // never answered a push which has ended: that it applies the config is no answer.
+      if (isSame || followed.push.status !== 'pending') return
+    }
     // Also where its target had failed before: the same config may have been pushed again since.
     if (state === 'failed') this.#quarantineInstance(instance, followed)
     if (target.state === state && !isLostOut(target)) return
     if (!moveTarget(followed, target, state, this.#parts.deps.clock.now(), error())) return
     this.#parts.writer.target({ pushId: followed.push.pushId, target })
     this.#parts.tell({ kind: 'target-moved', followed })
+  }
+
+  /** Note when one that was waited for in vain said that it applies the config: what it fails after that is this push. */
+  #noteApplying(followed: FollowedPush, target: PushTarget): void {
+    if (target.applyingAt !== null) return
+    target.applyingAt = this.#parts.deps.clock.now()
+    target.updatedAt = target.applyingAt
+    this.#parts.writer.target({ pushId: followed.push.pushId, target })
   }
 
   /**
@@ -261,13 +271,12 @@ export class ConfigReports {
 
   /**
    * Remove the row of an instance that joined after the push had ended and is not here any more, where it ran the
-   * config, could not report, or left without an answer: else a push that stays active would keep a row of every
-   * instance that ever was. The row of one that failed the config, or was lost with it, stays until its agent is
-   * forgotten.
+   * config, could not report, or never answered: else a push that stays active would keep a row of every instance that
+   * ever was. The row of one that failed the config, or was lost with it, stays until its agent is forgotten.
    */
   #releaseJoiner(followed: FollowedPush, { instanceUid: uid, state, losses }: PushTarget): void {
     if (this.#parts.state.instances.has(uid) || losses > 0) return
-    if (state !== 'applied' && state !== 'cannot_report' && state !== 'gone') return
+    if (!['applied', 'cannot_report', 'straggler', 'gone'].includes(state)) return
     if (!removeJoiner(followed, uid)) return
     this.#parts.writer.forgetTarget({
       pushId: followed.push.pushId,

@@ -5,9 +5,10 @@ import { listKnownAgents } from '../../store/agents.ts'
 import { type Alert, listOpenAlertsOf, resolveAlertsOfWorkloads } from '../../store/alerts.ts'
 import type { Db } from '../../store/db.ts'
 import { archiveIfDisconnected, deleteWorkload } from '../../store/workloads.ts'
+import { errorOfEnd } from '../decide/target-end.ts'
 import type { CommitTurns } from '../pushes/commit-turns.ts'
-import { removeJoiner } from '../state/followed-push.ts'
-import type { Workload } from '../state/model.ts'
+import { moveTarget, removeJoiner } from '../state/followed-push.ts'
+import type { FollowedPush, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { followedPushes } from '../state/state.ts'
 
@@ -123,7 +124,7 @@ export class WorkloadLeaving {
 
   /** Forget these agents where they are away: their workloads, poll rhythms and quarantines of their own. */
   forgetAgents(agents: readonly { instanceUid: string; workloadId: string }[]): void {
-    const { state, writer } = this.#parts
+    const { state } = this.#parts
     for (const { instanceUid: uid, workloadId } of agents) {
       if (state.instances.has(uid)) continue
       if (state.homes.get(uid) === workloadId) state.homes.delete(uid)
@@ -136,8 +137,20 @@ export class WorkloadLeaving {
         uids.delete(uid)
         if (uids.size === 0) workload.quarantinedInstances.delete(hash)
       }
-      for (const followed of followedPushes(workload)) if (removeJoiner(followed, uid)) writer.push(followed)
+      for (const followed of followedPushes(workload)) this.#forgetTarget(followed, uid)
     }
+  }
+
+  /** That an agent which is forgotten never answered a push that has ended counts no longer. */
+  #forgetTarget(followed: FollowedPush, uid: string): void {
+    const { deps, tell, writer } = this.#parts
+    const { push, targets } = followed
+    if (removeJoiner(followed, uid)) writer.push(followed)
+    const target = targets.get(uid)
+    if (target?.state !== 'straggler' || push.status === 'pending') return
+    moveTarget(followed, target, 'gone', deps.clock.now(), errorOfEnd('disconnected'))
+    writer.target({ pushId: push.pushId, target })
+    tell({ kind: 'target-moved', followed })
   }
 }
 

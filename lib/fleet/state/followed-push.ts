@@ -136,12 +136,15 @@ export function noteMissing({ missing }: FollowedPush, target: PushTarget, now: 
 
 /** Note that a target's agent stayed away for longer than the grace. */
 export function noteAway({ missing }: FollowedPush, target: PushTarget): void {
-  if (missing.has(target.instanceUid) || isLostAway(target)) missing.set(target.instanceUid, true)
+  // One that never answered a push which has ended stays a straggler while it is away.
+  const isLost = isLostAway(target) || (isLostOnce(target) && target.state === 'straggler')
+  if (missing.has(target.instanceUid) || isLost) missing.set(target.instanceUid, true)
 }
 
 /** Was the target lost while it applied the config, and has it not been heard of since? */
-const isLostAway = ({ isTarget, state, losses }: PushTarget): boolean =>
-  isTarget && state === 'gone' && losses > 0
+const isLostAway = (target: PushTarget): boolean => isLostOnce(target) && target.state === 'gone'
+
+const isLostOnce = ({ isTarget, losses }: PushTarget): boolean => isTarget && losses > 0
 
 const LOST = 'lost_while_applying'
 

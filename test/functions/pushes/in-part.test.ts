@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sweep } from '../../../lib/fleet/janitor.ts'
+import { configHash } from '../../../lib/model/config-hash.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
@@ -37,6 +39,16 @@ const told = async () => {
   const [push] = await get<RevisionRecord[]>(`/api/workloads/${workloadId}/configs`)
   return { feed: entry?.outcome, page: push?.outcome }
 }
+const DAY_MS = 86_400_000
+/** What the janitor does each hour. */
+const forgetAgents = async () => {
+  const { db, clock, log, fleet } = ctx
+  const days = { retentionDays: 30, archiveDays: 90, eventRetentionDays: 60, alertRetentionDays: 60 }
+  await sweep({ db, clock, log, fleet, ...days, workloadsMax: 1_000 }, new AbortController().signal)
+  await ctx.advance(1_000)
+}
+const failedCount = async () =>
+  (await get<RevisionRecord[]>(`/api/workloads/${workloadId}/configs`))[0]?.failed_count
 const IN_PART = { feed: 'in_part', page: 'in_part' }
 
 describe('a push that two of five instances never took', () => {
@@ -96,5 +108,78 @@ describe('a push that two of five instances never took', () => {
     for (const agent of agents.slice(3)) agent.goodbye()
     await wait(600)
     expect(await told()).toEqual({ feed: 'succeeded', page: 'applied' })
+  })
+
+  it('stays so where they say after it that they are applying it, and another push takes its place', async () => {
+    await wait(900)
+    for (const agent of agents.slice(3)) agent.lose()
+    const back = agents.slice(3).map(({ uid }, n) => connect(['d', 'e'][n]!, { uid }))
+    await ctx.advance(1_000)
+    for (const agent of back) agent.applying()
+    await ctx.advance(1_000)
+    expect(await told()).toEqual(IN_PART)
+    await pushConfig(ctx.fleet, workloadId, configYaml(2))
+    await ctx.advance(1_000)
+    const [, first] = await get<ChangeRecord[]>('/api/changes')
+    expect(first).toMatchObject({ outcome: 'in_part', target_count: 5, applied_count: 3 })
+  })
+
+  it('is failed by one that says in full that it failed it, after it had said that it applies it', async () => {
+    const [d] = agents.slice(3)
+    const push = async (n: number) => {
+      await pushConfig(ctx.fleet, workloadId, configYaml(n))
+      await ctx.advance(1_000)
+      for (const agent of agents.slice(0, 3)) agent.apply()
+      await wait(900)
+    }
+    await wait(900)
+    d!.fail('no room')
+    await push(2)
+    await push(1)
+    expect(await told()).toEqual(IN_PART)
+    d!.applying()
+    expect(await failedCount()).toBe(0)
+    const hash = configHash(configYaml(1))
+    d!.say({
+      attributes: new Map([
+        ['service.name', 'silent'],
+        ['host.name', 'vm'],
+        ['k8s.pod.name', 'd'],
+      ]),
+      remoteConfigStatus: { hash, status: 'failed', errorMessage: 'no room' },
+    })
+    await ctx.advance(1_000)
+    expect(await failedCount()).toBe(1)
+  })
+
+  it('is applied once the agents of those that are away are forgotten', async () => {
+    await wait(900)
+    for (const agent of agents.slice(3)) agent.lose()
+    await wait(600)
+    expect(await told()).toEqual(IN_PART)
+    ctx.clock.advance(31 * DAY_MS)
+    await forgetAgents()
+    viewer = await signIn(ctx, { groups: ['viewer'] })
+    expect(await told()).toEqual({ feed: 'succeeded', page: 'applied' })
+  })
+})
+
+describe('an instance that joined after a push had ended, and never answers it', () => {
+  const listed = async () =>
+    (await database.pool.query<{ uid: string }>('select instance_uid as uid from push_targets')).length
+  beforeEach(async () => {
+    for (const agent of agents.slice(3)) agent.apply()
+    await ctx.advance(1_000)
+  })
+
+  it('is not kept with the push where it went while no process ran', async () => {
+    connect('f')
+    await wait(900)
+    await ctx.close()
+    ctx = await createFleetContext(database, { clock: ctx.clock })
+    for (const [n, { uid }] of agents.entries())
+      connect('abcde'[n]!, { uid }).apply(configHash(configYaml(1)))
+    await wait(900)
+    expect(await listed()).toBe(5)
   })
 })
