@@ -1,5 +1,6 @@
 import type { DriftOverview, DriftStatus } from '../../../lib/wire/drift.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
+import { describeCause } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { postureTexts } from '../i18n/posture.ts'
@@ -55,8 +56,11 @@ const wantedBy = ({ expected_config_hash: hash, rollout_config_hash: staged }: D
 /** Why an instance of it has not applied its config, where that is known. */
 function Fault({ of: { fault } }: { of: DriftItem }) {
   const why = fault === undefined ? '' : describeReason(fault)
-  return why === '' ? null : <div>{why}</div>
+  return why === '' ? null : <div class="first">{why}</div>
 }
+
+/** What its fault is, without what that is about: as what was done about it names it. */
+const causeOf = ({ fault }: DriftItem): string => describeCause(fault?.error_cause, fault?.error_title)
 
 /** What its instances run, and of how many that is not known. */
 function Runs({
@@ -109,7 +113,9 @@ function columnsOf(): TableColumn<DriftItem>[] {
       cell: (item) => (
         <>
           <Fault of={item} />
-          {(item.drift_reasons ?? []).map((reason) => words.reason[reason] ?? reason).join(' · ')}
+          <div class="muted small">
+            {(item.drift_reasons ?? []).map((reason) => words.reason[reason] ?? reason).join(' · ')}
+          </div>
           {item.rollout_id && (
             <div>
               <a class="link" href={`/workloads/${item.workload_id}/rollouts/${item.rollout_id}`}>
@@ -118,7 +124,7 @@ function columnsOf(): TableColumn<DriftItem>[] {
             </div>
           )}
           {item.last_push?.aftermath && (
-            <div class="muted">{describeAftermath(item.last_push.aftermath)}</div>
+            <div>{describeAftermath(item.last_push.aftermath, causeOf(item))}</div>
           )}
         </>
       ),

@@ -197,11 +197,19 @@ export function OverviewTab(props: TabProps) {
       <OddInstances {...props} />
     </section>
   )
+  const lastPush = (
+    <section class="pane">
+      <h2>{words.lastPush}</h2>
+      {push ? <LastPush push={push} workload={workload} /> : <p class="muted">{words.noPush}</p>}
+      <FleetStandingNote workloadId={workload.id} />
+    </section>
+  )
   return (
     <div class="two">
       <div class="stack">
-        {/* Where all is below each other, the instances that fail come first. */}
+        {/* Where all is below each other, the instances that fail come first, then what was done to them. */}
         {isNarrow.value && differing}
+        {isNarrow.value && lastPush}
         <PipelinesPane {...props} />
         <section class="ground">
           <h2>{words.identity}</h2>
@@ -217,11 +225,7 @@ export function OverviewTab(props: TabProps) {
         </section>
       </div>
       <div>
-        <section class="pane">
-          <h2>{words.lastPush}</h2>
-          {push ? <LastPush push={push} workload={workload} /> : <p class="muted">{words.noPush}</p>}
-          <FleetStandingNote workloadId={workload.id} />
-        </section>
+        {!isNarrow.value && lastPush}
         {!isNarrow.value && differing}
         <WorkloadLeaving workload={workload} />
       </div>
