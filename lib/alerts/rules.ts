@@ -1,8 +1,10 @@
 import { type ReportedConfig, standingOf } from '../fleet/decide/standing.ts'
 import { UNHEALTHY_SHARE } from '../fleet/decide/status.ts'
+import { type First, keepFirst } from '../keep-first.ts'
 import { sayAftermath } from '../model/aftermath-words.ts'
 import { sayStop } from '../model/stops.ts'
 import { tellingRank } from '../model/telling-cause.ts'
+import { compareText } from '../model/text-order.ts'
 import { isComparable, isVersionOutdated } from '../model/versions.ts'
 import type { Alert, AlertDetails, CurrentAlert } from '../store/alerts.ts'
 import type { AlertRule, AlertSeverity, WorkloadAlertRule } from '../wire/alerts.ts'
@@ -71,6 +73,13 @@ export interface Fault {
 /** Instances that an alert names. */
 const NAMED_MAX = 3
 
+/** An instance that an alert may name, what it is assigned, and why it is not as it should be. */
+interface NamedInstance {
+  name: string
+  hash: string
+  fault: () => Fault | null
+}
+
 /** The live instances of a workload, counted for the rules: a workload may have very many. */
 export interface InstanceCounts {
   total: number
@@ -81,17 +90,13 @@ export interface InstanceCounts {
   /** Of these, those that had long enough to apply it; `overdueFailed` of them have failed it. */
   overdue: number
   overdueFailed: number
-  /** What the first overdue one is assigned; empty when none is overdue. */
-  overdueHash: string
-  /** Some of the overdue ones, and why the first one of which that is known has not applied it. */
-  overdueNames: string[]
-  overdueFault: Fault | null
+  /** The overdue ones that come first by name. */
+  overdueFirst: NamedInstance[]
   unhealthy: number
   /** Those that have been unhealthy for `UNHEALTHY_DELAY_MS` or longer. */
   unhealthyLong: number
-  /** Some of these, and why the first one that says so is unhealthy. */
-  unhealthyNames: string[]
-  fault: Fault | null
+  /** Those of these that come first by name. */
+  unhealthyFirst: NamedInstance[]
   healthUnknown: number
 }
 
@@ -102,13 +107,10 @@ export const countNone = (): InstanceCounts => ({
   agreeing: 0,
   overdue: 0,
   overdueFailed: 0,
-  overdueHash: '',
-  overdueNames: [],
-  overdueFault: null,
+  overdueFirst: [],
   unhealthy: 0,
   unhealthyLong: 0,
-  unhealthyNames: [],
-  fault: null,
+  unhealthyFirst: [],
   healthUnknown: 0,
 })
 
@@ -122,9 +124,28 @@ export function countInstance(counts: InstanceCounts, instance: InstanceFacts, n
   const { unhealthySinceMs: sinceMs } = instance
   if (sinceMs === null || nowMs - sinceMs < UNHEALTHY_DELAY_MS) return
   counts.unhealthyLong++
-  if (counts.unhealthyNames.length >= NAMED_MAX) return
-  counts.unhealthyNames.push(cutName(instance.name))
-  counts.fault ??= instance.fault()
+  const { name, assignedHash, fault } = instance
+  keepFirst(counts.unhealthyFirst, { name, hash: assignedHash ?? '', fault }, FIRST_BY_NAME)
+}
+
+/**
+ * The first by name: in the order in which they are counted each one that connects again comes last, and what an alert
+ * says would change with that.
+ */
+const FIRST_BY_NAME: First<NamedInstance> = {
+  most: NAMED_MAX,
+  compare: (a, b) => compareText(a.name, b.name) || compareText(a.hash, b.hash),
+}
+
+const namesOf = (first: readonly NamedInstance[]): string => first.map(({ name }) => cutName(name)).join(', ')
+
+/** Why the first of them is not as it should be of which that is known. */
+function faultOf(first: readonly NamedInstance[]): Fault | null {
+  for (const one of first) {
+    const fault = one.fault()
+    if (fault !== null) return fault
+  }
+  return null
 }
 
 function countForDrift(
@@ -137,11 +158,7 @@ function countForDrift(
   if (standing === 'agrees') counts.agreeing++
   if (standing === 'agrees' || standing === 'unknown') return
   if (nowMs - assignedSinceMs < DRIFT_DELAY_MS[standing]) return
-  if (counts.overdue === 0) counts.overdueHash = assignedHash ?? ''
-  if (counts.overdueNames.length < NAMED_MAX) {
-    counts.overdueNames.push(cutName(name))
-    counts.overdueFault ??= driftFault()
-  }
+  keepFirst(counts.overdueFirst, { name, hash: assignedHash ?? '', fault: driftFault }, FIRST_BY_NAME)
   counts.overdue++
   if (standing === 'failed') counts.overdueFailed++
 }
@@ -277,10 +294,13 @@ function judgeDown(facts: WorkloadFacts, settings: RuleSettings): Cause {
   }
 }
 
-function driftMessage(facts: WorkloadFacts): string {
-  const { judged, overdue, overdueFailed, overdueHash, overdueFault: fault } = facts.instances
+/** What the first instance is assigned that has not applied it in time; empty where there is none. */
+const overdueHashOf = ({ overdueFirst }: InstanceCounts): string => overdueFirst[0]?.hash ?? ''
+
+function driftMessage(facts: WorkloadFacts, fault: Fault | null): string {
+  const { judged, overdue, overdueFailed } = facts.instances
   const detail = `${overdueFailed > 0 ? ` (${overdueFailed} failed)` : ''}${fault === null ? '' : `: ${fault.title}`}`
-  return `${nameOf(facts)} has not applied config ${overdueHash.slice(0, SHORT_HASH)} on ${overdue} of ${judged} instances${detail}`
+  return `${nameOf(facts)} has not applied config ${overdueHashOf(facts.instances).slice(0, SHORT_HASH)} on ${overdue} of ${judged} instances${detail}`
 }
 
 function judgeDrift(facts: WorkloadFacts): Cause {
@@ -288,13 +308,14 @@ function judgeDrift(facts: WorkloadFacts): Cause {
   // Without a live instance nothing is known: an alert from before stays as it is.
   if (total === 0) return UNKNOWN
   if (overdue > 0) {
-    const { overdueFailed, overdueHash, overdueNames, overdueFault } = facts.instances
-    const details = { config_hash: overdueHash, overdue, judged, failed: overdueFailed }
-    const more = { instances: overdueNames.join(', '), ...causeOf(overdueFault) }
+    const { overdueFailed, overdueFirst } = facts.instances
+    const fault = faultOf(overdueFirst)
+    const details = { config_hash: overdueHashOf(facts.instances), overdue, judged, failed: overdueFailed }
+    const more = { instances: namesOf(overdueFirst), ...causeOf(fault) }
     // Why an instance does not take a config is known later than that it does not.
     return {
       kind: 'present',
-      message: driftMessage(facts),
+      message: driftMessage(facts, fault),
       details: { ...details, ...more },
       isRestated: true,
     }
@@ -307,18 +328,19 @@ const causeOf = (fault: Fault | null): AlertDetails =>
   fault === null ? {} : { cause: fault.cause, cause_title: fault.title }
 
 function judgeUnhealthy(facts: WorkloadFacts): Cause {
-  const { total, unhealthy, unhealthyLong: long, healthUnknown, unhealthyNames, fault } = facts.instances
+  const { total, unhealthy, unhealthyLong: long, healthUnknown, unhealthyFirst } = facts.instances
   if (total === 0) return UNKNOWN
   const limit = UNHEALTHY_SHARE * total
   if (long >= limit) {
     const instances = `${total} live ${total === 1 ? 'instance' : 'instances'}`
+    const fault = faultOf(unhealthyFirst)
     return {
       kind: 'present',
       message: `${nameOf(facts)} has been unhealthy on ${long} of ${instances} for a minute or longer${fault === null ? '' : `: ${fault.title}`}`,
       details: {
         unhealthy: long,
         total,
-        instances: unhealthyNames.join(', '),
+        instances: namesOf(unhealthyFirst),
         ...causeOf(fault),
       },
     }
@@ -477,15 +499,14 @@ function troubleOf({ push, halted }: WorkloadFacts): Trouble | null {
 function foldCauses(facts: WorkloadFacts, causes: Causes): Causes {
   const trouble = troubleOf(facts)
   if (trouble === null) return causes
-  const { overdueHash, fault } = facts.instances
   const { workload_unhealthy: sick, config_drift: drift } = causes
   const told = causes[trouble.rule]
-  const isSameDrift = drift.kind === 'present' && trouble.hashes.includes(overdueHash)
+  const isSameDrift = drift.kind === 'present' && trouble.hashes.includes(overdueHashOf(facts.instances))
   const rest: Causes = isSameDrift ? { ...causes, config_drift: ABSENT } : causes
   if (sick.kind === 'absent') return rest
   if (told.kind !== 'present') return foldIntoCampaign(facts, rest, trouble)
   if (sick.kind === 'unknown') return { ...rest, [trouble.rule]: { ...told, isUnsure: true } }
-  if (!trouble.explains(fault)) return rest
+  if (!trouble.explains(faultOf(facts.instances.unhealthyFirst))) return rest
   return { ...rest, workload_unhealthy: ABSENT, [trouble.rule]: worsen(told, facts) }
 }
 
@@ -495,19 +516,19 @@ function foldIntoCampaign(facts: WorkloadFacts, causes: Causes, { explains }: Tr
   if (push.kind !== 'failed' || !push.isOfCampaign) return causes
   // Whether it is still so bad is not known: an alert that says so stays.
   if (causes.workload_unhealthy.kind === 'unknown') return { ...causes, push_failed: UNKNOWN }
-  if (!explains(instances.fault)) return causes
+  if (!explains(faultOf(instances.unhealthyFirst))) return causes
   return { ...causes, workload_unhealthy: ABSENT, push_failed: worsen(tellPush(facts, push), facts) }
 }
 
 /** What is told of a failure that makes most of the workload unhealthy as well. */
 function worsen(told: Cause & { kind: 'present' }, { instances }: WorkloadFacts): Cause {
-  const { unhealthyLong: unhealthy, total, unhealthyNames } = instances
+  const { unhealthyLong: unhealthy, total, unhealthyFirst } = instances
   return {
     ...told,
     message: `${told.message}; ${unhealthy} of ${total} live ${total === 1 ? 'instance' : 'instances'} unhealthy for a minute or longer`,
     subject: `${told.subject ?? ''}${WORSE}`,
     severity: ALERT_SEVERITY.workload_unhealthy,
-    details: { ...told.details, unhealthy, total, instances: unhealthyNames.join(', ') },
+    details: { ...told.details, unhealthy, total, instances: namesOf(unhealthyFirst) },
     isRestated: true,
   }
 }

@@ -18,6 +18,8 @@ export interface TopicCause {
   isRestated?: boolean
   /** It is not over, so that another occurrence is a part of an alert that is open, and fires none. */
   isUnderWay?: boolean
+  /** Subjects are times, and an alert tells of all up to its own: what is left when a newer one is over is not told anew. */
+  isUpTo?: boolean
 }
 
 /** A campaign that muster halted, with what stopped it counted now, as its page says it. */
@@ -66,6 +68,7 @@ export async function findTopicCauses(
         subject: lastFailedAt?.toISOString() ?? '',
         isRestated: true,
         isUnderWay: !isDone,
+        isUpTo: true,
         message: `Campaign "${cut(name)}" failed on ${count} of ${total} workloads: ${workloads}${more}${title && ` (${title})`}${out}`,
         details: {
           campaign_id: id,
@@ -165,16 +168,20 @@ export function decideTopics(
       if (!isToldBy(alert, cause) || !cause?.isRestated) return []
       // One that somebody resolved is put right only where it does not say yet of which occurrence it is.
       if (alert.state !== 'open' && alert.subject !== '') return []
-      const isSame = cause.message === alert.message && cause.subject === alert.subject
-      return isSame ? [] : [{ ...cause, alertId: alert.id }]
+      const subject = isEarlier(cause, alert) ? alert.subject : cause.subject
+      const isSame = cause.message === alert.message && subject === alert.subject
+      return isSame ? [] : [{ ...cause, subject, alertId: alert.id }]
     }),
   }
 }
 
+const isEarlier = ({ isUpTo, subject }: TopicCause, alert: CurrentTopicAlert): boolean =>
+  isUpTo === true && subject < alert.subject
+
 /** Whether an alert tells of a cause already: the same occurrence, or another of what is not over, while it is open. */
 function isToldBy(alert: CurrentTopicAlert | undefined, cause: TopicCause | undefined): boolean {
   if (alert === undefined || cause === undefined) return false
-  if (alert.subject === cause.subject) return true
+  if (alert.subject === cause.subject || isEarlier(cause, alert)) return true
   // Alerts of older versions do not say of which occurrence they are: it is the one that goes on now.
   if (cause.isRestated === true && alert.subject === '') return true
   return alert.state === 'open' && cause.isUnderWay === true

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
-import { CampaignScene, FIRST, SECOND } from '../../support/campaign-scene.ts'
+import { CampaignScene, FIRST, SECOND, SICK } from '../../support/campaign-scene.ts'
 import { type FakeAgent, fakeAgent } from '../../support/fleet.ts'
 import { invoke } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -201,4 +201,39 @@ describe('the alert of the failures of a campaign', () => {
     expect(on.status).toBe(200)
     expect(await listFailures()).toEqual(before)
   })
+
+  it.each(['is open', 'was resolved'])(
+    'that is done says what is left where the stages of the newest are let go on, and is not told anew: it %s',
+    async (how) => {
+      scene = await CampaignScene.open(database, 1)
+      const { fleet } = scene.ctx
+      const pods = Array.from({ length: 30 }, (_, n) => fakeAgent(fleet, { host: 'big', pod: `pod-${n}` }))
+      await scene.ctx.advance(300)
+      const hosts = { key: 'identity/host.name', operator: 'In', values: ['vm-*', 'big'] }
+      const id = await scene.start({
+        change: { kind: 'text', yaml: configYaml(2), takeover: true },
+        scope: { selector: { match_expressions: [hosts] } },
+        limits: { failed: 2 },
+      })
+      await scene.work(300, 2)
+      await fail(scene.agents[0]!)
+      for (const pod of pods) if (pod.offered().at(-1) === SECOND) pod.apply()
+      await scene.work(2_000)
+      pods.find((pod) => pod.offered().at(-1) === SECOND)!.say({ health: SICK })
+      await scene.work(2_000, 4)
+      expect(await scene.record(id)).toMatchObject({ status: 'done', counts: { failed: 2 } })
+      const [both] = await listFailures()
+      expect(both).toMatchObject({ count: '2' })
+      if (how === 'was resolved') await resolve(both!.id)
+
+      const { workloadId } = pods[0]!
+      const { id: rolloutId } = fleet.workload(workloadId)!.rollout!.stored
+      const promote = `POST /api/workloads/${workloadId}/config/canary/${rolloutId}/promote`
+      const on = await invoke(scene.ctx, promote, { as: scene.editor.token, body: { comment: 'it may be' } })
+      expect(on.status).toBe(202)
+      await scene.work(40_000, 2)
+      expect((await scene.record(id)).counts).toEqual({ failed: 1, started: 1 })
+      expect(await listFailures()).toEqual(how === 'is open' ? [{ id: both!.id, count: '1' }] : [])
+    },
+  )
 })

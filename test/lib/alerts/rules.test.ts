@@ -452,6 +452,40 @@ describe('config_drift', () => {
   })
 })
 
+describe('what an alert says of its instances', () => {
+  const fault = (cause: string): Fault => ({ cause, title: `It is ${cause}` })
+  const all = ['pod-d', 'pod-b', 'pod-a', 'pod-e', 'pod-c'].map((name) =>
+    instance({
+      name,
+      assignedHash: name === 'pod-a' ? HASH : OTHER,
+      reported: status('failed', name === 'pod-a' ? HASH : OTHER),
+      health: 'unhealthy',
+      unhealthySinceMs: 0,
+      fault: () => (name === 'pod-a' ? null : fault(`ill-${name}`)),
+      driftFault: () => (name === 'pod-a' ? null : fault(`failed-${name}`)),
+    }),
+  )
+  const judge = (instances: InstanceFacts[]) => {
+    const { config_drift, workload_unhealthy } = judgeWorkload(workload({ instances }), off, 1e9)
+    return { config_drift, workload_unhealthy }
+  }
+
+  it('is the same in whatever order they connected', () => {
+    const one = judge(all)
+    expect(one).toMatchObject({
+      config_drift: {
+        message: expect.stringContaining(
+          'config aaaaaaaaaaaa on 5 of 5 instances (5 failed): It is failed-pod-b',
+        ),
+        details: { config_hash: HASH, instances: 'pod-a, pod-b, pod-c' },
+      },
+      workload_unhealthy: { details: { instances: 'pod-a, pod-b, pod-c', cause: 'ill-pod-b' } },
+    })
+    for (let n = 1; n < all.length; n++) expect(judge([...all.slice(n), ...all.slice(0, n)])).toEqual(one)
+    expect(judge([...all].reverse())).toEqual(one)
+  })
+})
+
 describe('version_outdated', () => {
   const at = (version: string, minAgentVersion: string) =>
     judgeWorkload(workload({ version }), { ...off, minAgentVersion }, 0).version_outdated
