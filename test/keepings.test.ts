@@ -253,9 +253,9 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'browsers that missed a frame are told once to fetch again what they show',
     ],
   },
-  'lib/fleet/state/mutex.ts KeyedMutex.#tails': {
+  'lib/keyed-mutex.ts KeyedMutex.#tails': {
     ...perWorkload,
-    bound: 'workloads that something is done to now',
+    bound: 'workloads that something is done to now, and addresses whose sign-ins take turns',
   },
   'lib/fleet/state/state.ts FleetState.instances': perAgent,
   'lib/fleet/state/state.ts FleetState.#workloads': perWorkload,
@@ -453,11 +453,11 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: '10,000 entries',
     reachedBy: ['lib/identity/login-limit.test.ts', 'keeps its table bounded'],
   },
-  'lib/identity/oidc-callbacks.ts openCallbackRoom().underWay': {
-    bound: 'a hundred callbacks that are under way',
+  'lib/identity/oidc-callbacks.ts openCallbackRoom().here': {
+    bound: 'a hundred callbacks that are under way, and four hundred that wait for their turn',
     reachedBy: [
       'lib/identity/oidc-callbacks.test.ts',
-      'at most a hundred are asked about at once, whoever sends them',
+      'there are at most four hundred, from however many addresses',
     ],
   },
   'lib/identity/oidc/ended-flows.ts openEndedFlows().ended': {

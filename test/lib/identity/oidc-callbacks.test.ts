@@ -1,10 +1,12 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { CallbackOutcome } from '../../../lib/identity/oidc/oidc.ts'
-import { openCallbackRoom } from '../../../lib/identity/oidc-callbacks.ts'
+import { type CallbackRoom, openCallbackRoom } from '../../../lib/identity/oidc-callbacks.ts'
 import { fakeClock } from '../../support/fakes.ts'
 
 const FAILED: CallbackOutcome = { ok: false, refusal: { code: 'provider-refused' } }
 const LIMITED: CallbackOutcome = { ok: false, refusal: { code: 'login-limited' } }
+
+const SUCCEEDED: CallbackOutcome = { ok: true, token: 't', expiresAt: new Date(0), next: '/' }
 
 const clock = fakeClock()
 
@@ -17,7 +19,7 @@ function openSlow() {
   const end = () => {
     for (const each of ends.splice(0)) each()
   }
-  return { room, begin, end }
+  return { room, begin, end, asked: () => ends.length }
 }
 
 it('at most twenty callbacks of an address are asked about at once, and as many again once they are over', async () => {
@@ -46,17 +48,65 @@ it('one that breaks off leaves room', async () => {
     await expect(room('192.0.2.1', () => Promise.reject(new Error('gone')))).rejects.toThrow('gone')
 })
 
-it('after thirty failures in a minute those of an address take turns, and nobody is shut out', async () => {
-  const { room, begin, end } = openSlow()
+it('after thirty failures in a minute those of an address wait for their turn, and nobody is shut out', async () => {
+  const { room, begin, end, asked } = openSlow()
   for (let n = 0; n < 30; n++) expect(await room('192.0.2.1', async () => FAILED)).toEqual(FAILED)
   const one = begin('192.0.2.1')
-  expect(await begin('192.0.2.1')).toEqual(LIMITED)
+  const colleague = room('192.0.2.1', async () => SUCCEEDED)
+  const two = begin('192.0.2.1')
   expect(await room('192.0.2.2', async () => FAILED)).toEqual(FAILED)
+  expect(asked()).toBe(1)
   end()
-  await one
-  expect(await room('192.0.2.1', async () => FAILED)).toEqual(FAILED)
+  expect(await one).toEqual(FAILED)
+  expect(await colleague).toEqual(SUCCEEDED)
+  expect(asked()).toBe(1)
+  end()
+  expect(await two).toEqual(FAILED)
   clock.advance(61_000)
   const open = [begin('192.0.2.1'), begin('192.0.2.1')]
+  expect(asked()).toBe(2)
   end()
   expect(await Promise.all(open)).toEqual([FAILED, FAILED])
+})
+
+describe('of callbacks that wait for their turn', () => {
+  /** Twenty of each of so many addresses from which thirty failed; how each ended. */
+  async function crowd(addresses: number, meanwhile: (room: CallbackRoom) => Promise<void> = async () => {}) {
+    const { room, begin, end } = openSlow()
+    const hosts = Array.from({ length: addresses }, (_, n) => `192.0.2.${n}`)
+    for (const host of hosts) for (let n = 0; n < 30; n++) await room(host, async () => FAILED)
+    let left = hosts.length * 20
+    const ended = Promise.all(
+      hosts.flatMap((host) => Array.from({ length: 20 }, () => begin(host).finally(() => left--))),
+    )
+    await meanwhile(room)
+    while (left > 0) {
+      end()
+      await Promise.resolve()
+    }
+    return ended
+  }
+
+  it('there are at most twenty of an address, which take no room from others', async () => {
+    const ended = await crowd(6, async (room) => {
+      expect(await room('192.0.2.0', async () => FAILED)).toEqual(LIMITED)
+      expect(await room('198.51.100.1', async () => FAILED)).toEqual(FAILED)
+    })
+    expect(ended).toEqual(ended.map(() => FAILED))
+  })
+
+  it('there are at most four hundred, from however many addresses', async () => {
+    const ended = await crowd(22)
+    expect(ended.filter((one) => one === FAILED)).toHaveLength(400)
+    expect(ended.slice(400)).toEqual(ended.slice(400).map(() => LIMITED))
+  })
+})
+
+it('one that breaks off gives its turn on', async () => {
+  const { room } = openSlow()
+  for (let n = 0; n < 30; n++) await room('192.0.2.1', async () => FAILED)
+  const broken = room('192.0.2.1', () => Promise.reject(new Error('gone')))
+  const next = room('192.0.2.1', async () => SUCCEEDED)
+  await expect(broken).rejects.toThrow('gone')
+  expect(await next).toEqual(SUCCEEDED)
 })
