@@ -1,5 +1,5 @@
 import { array, optional, string, type } from 'superstruct'
-import { type FleetOfChanges, toChangeRecord } from '../../lib/changes/change-feed.ts'
+import { type FedChange, type FleetOfChanges, toChangeRecord } from '../../lib/changes/change-feed.ts'
 import { whyOf } from '../../lib/fleet/views/errors.ts'
 import { causeOfHalt } from '../../lib/fleet/views/halt-cause.ts'
 import { readTime } from '../../lib/model/times.ts'
@@ -46,6 +46,13 @@ const fleetOf = ({ fleet }: Context): FleetOfChanges => ({
       : { error_cause, ...(error_title === undefined ? {} : { error_title }) }
   },
 })
+/** The same changes; those that are campaigns say what they wait for, as their pages do. */
+async function withHeldUp({ campaigns }: Context, changes: readonly StoredChange[]): Promise<FedChange[]> {
+  const running = changes.filter(({ kind, status }) => kind === 'campaign' && status === 'running')
+  const held = running.length === 0 ? null : await campaigns.heldUp(running.map(({ id }) => id))
+  return changes.map((change) => ({ ...change, heldUp: held?.get(change.id) ?? null }))
+}
+
 /** What the feed says is read by everybody. */
 const EVERYBODY = { withTexts: false }
 
@@ -94,14 +101,17 @@ export default defineHttp({
       actor.permissions.has('config:request') ||
       (workloadId !== null && holdsOn(actor, 'config:request', ctx, workloadId))
     const db = await ctx.db.upToDate()
-    return listReply<StoredChange>(query, target, {
+    return listReply<FedChange>(query, target, {
       order: 'changes.at',
       key: ['number', 'string'],
       fetch: async ({ after, limit }) => {
         const key = after === null ? null : { at: new Date(Number(after[0])), id: String(after[1]) }
         const { changes, bound } = await listChanges(db, filter, visible, { after: key, limit })
         const last = changes.length < limit ? bound : changes.at(-1)!
-        return { items: changes, lookedTo: last === null ? null : [last.at.getTime(), last.id] }
+        return {
+          items: await withHeldUp(ctx, changes),
+          lookedTo: last === null ? null : [last.at.getTime(), last.id],
+        }
       },
       keyOf: ({ at, id }) => [at.getTime(), id],
       toWire: (change) => toChangeRecord(change, { comments: commentsOn(change.workloadId) }, fleetOf(ctx)),

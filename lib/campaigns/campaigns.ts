@@ -20,7 +20,7 @@ import { isInOneOf } from './judge/scope.ts'
 import { CampaignPlanner } from './plan/planner.ts'
 import { type CampaignFacts, toCampaignRecord, toKeptRecord } from './record.ts'
 import { lookAtHalt } from './run/halt-holds.ts'
-import { findHeldUp } from './run/held-up.ts'
+import { findHeldUp, type HeldUp } from './run/held-up.ts'
 import { waitsUntil } from './run/note-ends.ts'
 import { countRun, countRuns, type RunCounts } from './run/run.ts'
 import { CampaignRunner } from './run/runner.ts'
@@ -144,6 +144,18 @@ export class Campaigns {
       })
     }
     return records
+  }
+
+  /** What keeps those of these campaigns from going on that run and stand still. */
+  async heldUp(ids: readonly string[]): Promise<ReadonlyMap<string, HeldUp['reason']>> {
+    const held = new Map<string, HeldUp['reason']>()
+    const counts = await countRuns(this.parts, ids)
+    for (const campaign of (await listCampaignsById(this.parts.db, ids)).values()) {
+      if (unreadableOf(campaign).length > 0) continue
+      const found = await findHeldUp(this.parts, campaign, counts.get(campaign.id)!)
+      if (found !== null) held.set(campaign.id, found.reason)
+    }
+    return held
   }
 
   /** The columns of a campaign that cannot be read; named in the log the first time. */

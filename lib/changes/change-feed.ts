@@ -50,9 +50,14 @@ function causeOf(change: StoredChange, fleet: FleetOfChanges): ReturnType<FleetO
   }
 }
 
+/** A change that was stored, and what keeps the campaign that it is from going on; null where nothing does. */
+export interface FedChange extends StoredChange {
+  heldUp: NonNullable<ChangeRecord['held_up']> | null
+}
+
 /** A change as the wire shows it. Comments are for those who may request changes. */
 export function toChangeRecord(
-  change: StoredChange,
+  change: FedChange,
   sees: { comments: boolean },
   fleet: FleetOfChanges,
 ): ChangeRecord {
@@ -83,6 +88,7 @@ export function toChangeRecord(
     in_part_count: change.inPartCount ?? null,
     by_itself_taken_back_count: change.byItselfTakenBackCount ?? null,
     push_count: change.pushCount,
+    held_up: change.heldUp,
     halt: toldHalt(change),
   }
   return {

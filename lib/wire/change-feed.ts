@@ -38,6 +38,10 @@ export const ChangeRecord = named(
     rollout_status: optional(RolloutStatus),
     request_status: optional(enums(APPROVAL_STATUSES)),
     campaign_status: optional(enums(CAMPAIGN_STATUSES)),
+    held_up: note(
+      'Of a campaign that runs and stands still: what it waits for.',
+      optional(enums(['frozen', 'window'])),
+    ),
     auto_apply_status: optional(enums(AUTO_APPLY_STATUSES)),
     who: note('Who pushed, requested or started it; `auto-rollback` for the service itself.', string()),
     requester: optional(string()),

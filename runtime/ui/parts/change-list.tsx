@@ -37,6 +37,7 @@ const campaignOf = (of: ChangeRecord, status: CampaignStatus) => ({
   counts: countsOf(of),
   ...(of.in_part_count === undefined ? {} : { in_part: { applied: of.in_part_count } }),
   by_itself_counts: { rolled_back: of.by_itself_taken_back_count ?? 0 },
+  ...(of.held_up === undefined ? {} : { held_up: { reason: of.held_up } }),
 })
 
 /** What a change says of the push that it is. */

@@ -41,6 +41,8 @@ it('a campaign that a freeze keeps from its next wave says so, until when and wh
   ])
   const { json: listed } = await scene.call('GET', '')
   expect(listed).toMatchObject([{ id, held_up: { reason: 'frozen' } }])
+  const feed = await invoke(scene.ctx, 'GET /api/changes?kind=campaign', { as: admin.token })
+  expect(feed.json).toMatchObject([{ id, campaign_status: 'running', held_up: 'frozen' }])
   const target = await scene.targetOf(id, second)
   expect(target).toMatchObject({ state: 'waiting', hold: { reason: 'frozen', about: 'Black Friday' } })
   expect(describeWait(target, 'running')).toBe('Frozen (Black Friday): it is started once that is over.')
