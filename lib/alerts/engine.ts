@@ -107,7 +107,11 @@ export class AlertEngine {
     const { db, random, findConflicts, findHalts, findPolicyNews, onlyPasswordLogin } = this.#parts
     const policy = await findPolicyNews(db)
     const causes = [
-      ...(await findTopicCauses(db, { conflicts: await findConflicts(), halts: await findHalts(db) })),
+      ...(await findTopicCauses(db, {
+        conflicts: await findConflicts(),
+        halts: await findHalts(db),
+        now,
+      })),
       ...(await findIdentityCauses(db, { now, onlyPasswordLogin, policy })),
     ]
     const { fire, end, restate } = decideTopics(causes, await listCurrentTopicAlerts(db))

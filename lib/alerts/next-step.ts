@@ -28,6 +28,12 @@ const NEXT_AFTER_LAPSE: Partial<Record<AlertRule, string>> = {
   auto_apply_held: 'It goes on only once that is as it was: then continue it. Else turn it off and ask anew.',
 }
 
+/** What to do next where a version is paused, or nobody continued it. */
+const NEXT_AFTER_STOP: Readonly<Record<string, string>> = {
+  paused: 'Continue it, or turn it off.',
+  not_continued: 'Ask for it anew where it is to apply by itself.',
+}
+
 /** What can be done about a workload now; null where that was not asked. */
 export type NextSteps = readonly (typeof ALERT_STEPS)[number][] | null
 
@@ -49,6 +55,9 @@ export function sayNextStep(
 ): string {
   if (rule === 'workload_unhealthy' || rule === 'config_drift')
     return `${NEXT_STEP[rule]}${sayWhatHelps(rule, steps)}`
-  const isOfLapse = isLapse(String(details.gate ?? ''))
+  const gate = String(details.gate ?? '')
+  const ofGate = rule === 'auto_apply_held' ? NEXT_AFTER_STOP[gate] : undefined
+  if (ofGate !== undefined) return ofGate
+  const isOfLapse = isLapse(gate)
   return (isOfLapse ? NEXT_AFTER_LAPSE[rule] : undefined) ?? NEXT_STEP[rule]
 }

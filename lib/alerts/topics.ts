@@ -1,5 +1,11 @@
+import { daysBefore, endOfStopped, LEFT_STOPPED_DAYS, TOLD_BEFORE_DAYS } from '../model/left-stopped.ts'
 import { sayStop } from '../model/stops.ts'
-import { listCampaignsWithFailures, listHeldAutoApplies } from '../store/alert-topics.ts'
+import {
+  type LeftStopped,
+  listCampaignsWithFailures,
+  listHeldAutoApplies,
+  listLeftStopped,
+} from '../store/alert-topics.ts'
 import type { AlertDetails, CurrentTopicAlert } from '../store/alerts.ts'
 import type { Db } from '../store/db.ts'
 import type { TopicAlertRule } from '../wire/alerts.ts'
@@ -54,7 +60,11 @@ const cut = (name: string): string => [...name].slice(0, NAME_LENGTH_MAX).join('
  */
 export async function findTopicCauses(
   db: Db,
-  { conflicts, halts }: { conflicts: readonly ConfigConflict[]; halts: readonly HaltedCampaign[] },
+  {
+    conflicts,
+    halts,
+    now,
+  }: { conflicts: readonly ConfigConflict[]; halts: readonly HaltedCampaign[]; now: Date },
 ): Promise<TopicCause[]> {
   const halted = halts.map(toHalted)
   const failing = (await listCampaignsWithFailures(db)).map(
@@ -105,7 +115,33 @@ export async function findTopicCauses(
       }
     },
   )
-  return [...halted, ...failing, ...held, ...conflicts.map(toConflict)]
+  const left = await listLeftStopped(db, {
+    pausedSince: daysBefore(now, LEFT_STOPPED_DAYS - TOLD_BEFORE_DAYS),
+    endedSince: daysBefore(now, TOLD_BEFORE_DAYS),
+  })
+  return [...halted, ...failing, ...held, ...left.map(toLeftStopped), ...conflicts.map(toConflict)]
+}
+
+/** A version that ends soon because it is paused, or that has ended because nobody continued it. */
+function toLeftStopped({ id, fleetConfigId, name, number, status, updatedAt }: LeftStopped): TopicCause {
+  const ends = endOfStopped(updatedAt).toISOString()
+  const what =
+    status === 'paused'
+      ? `is paused, and ends at ${ends} unless somebody continues it`
+      : `does not apply by itself any more: nobody continued it for ${LEFT_STOPPED_DAYS} days`
+  return {
+    rule: 'auto_apply_held',
+    topic: `fleet_config:${fleetConfigId}`,
+    subject: `${id}/${status}/${updatedAt.toISOString()}`,
+    message: `Version ${number} of fleet config "${cut(name)}" ${what}`,
+    details: {
+      fleet_config_id: fleetConfigId,
+      name: cut(name),
+      number,
+      gate: status === 'paused' ? 'paused' : 'not_continued',
+      ...(status === 'paused' ? { ends_at: ends } : {}),
+    },
+  }
 }
 
 function toHalted({ id, name, haltedAt, halt }: HaltedCampaign): TopicCause {

@@ -1,6 +1,6 @@
 import { readApprovalHelp } from '../changes/approval-help.ts'
 import { tallyOf } from '../changes/judge-approvals.ts'
-import { listOpenAutoApplies, type StoredAutoApply } from '../store/auto-apply.ts'
+import { findLastEnded, listOpenAutoApplies, type StoredAutoApply } from '../store/auto-apply.ts'
 import { countAutoApplyTargets } from '../store/auto-apply-targets.ts'
 import type { AutoApplyRecord, AutoApplyState } from '../wire/auto-apply.ts'
 import { listValueAuthorsOfRequest, readAutoApplyRule, readAutoApplyStanding } from './approval.ts'
@@ -51,9 +51,11 @@ export class AutoApply {
    */
   async state(fleetConfigId: string, reader: AutoApplyReader): Promise<AutoApplyState> {
     const { inForce, request, run } = await this.#read(fleetConfigId)
+    const last = inForce === undefined ? await findLastEnded(this.parts.db, fleetConfigId) : null
     return {
       ...(inForce === undefined ? {} : { in_force: await this.record(inForce, reader) }),
       ...(request === undefined ? {} : { request: await this.record(request, reader) }),
+      ...(last?.endCause === 'not_continued' ? { ended: await this.record(last, reader) } : {}),
       ...(run?.lookedAt ? { looked_at: run.lookedAt.toISOString() } : {}),
       left_out: countReasons(run?.leftOut ?? new Map()),
     }

@@ -2,8 +2,10 @@ import { isInOneOf } from '../campaigns/judge/scope.ts'
 import { KeptRuns } from '../campaigns/run/kept-runs.ts'
 import { hasPolicyChanged, listGone } from '../campaigns/run/lapse.ts'
 import { listAmidStages, listStaged, stopStaged } from '../campaigns/run/stop-staged.ts'
+import { daysBefore, LEFT_STOPPED_DAYS } from '../model/left-stopped.ts'
 import {
   type AutoApplyInForce,
+  endStoppedAutoApplies,
   expireAutoApplyRequests,
   listAutoAppliesInForce,
   moveAutoApply,
@@ -34,8 +36,8 @@ const RETRY_MS = 2_000
 /** The share of what may be pushed to now that newcomers leave to the queue, so that a stream of them holds up nobody. */
 const QUEUE_SHARE = 0.2
 const HOUR_MS = 3_600_000
-/** How long a request waits for a decision before it expires. */
-const WAITING_MS = 14 * 24 * HOUR_MS
+/** How many days a request waits for a decision before it expires. */
+const WAITING_DAYS = 14
 
 /** Applies approved versions to newcomers, and to workloads on older versions. */
 export class AutoApplyEngine {
@@ -236,14 +238,26 @@ export class AutoApplyEngine {
     this.#changed(autoApply)
   }
 
-  /** Expire requests that nobody decided, once an hour. */
+  /** Once an hour: expire requests that nobody decided, and end what was stopped and nobody continued. */
   async #sweep(): Promise<void> {
     const { clock, db } = this.#parts
     if (clock.monotonicMs() < this.#nextSweepMs) return
     this.#nextSweepMs = clock.monotonicMs() + HOUR_MS
     const now = clock.now()
-    const since = new Date(now.getTime() - WAITING_MS)
-    const expired = await db.transaction('auto-apply.sweep', (tx) => expireAutoApplyRequests(tx, since, now))
-    for (const autoApply of expired) this.#changed(autoApply)
+    const swept = await db.change('auto-apply.sweep', null, async (tx) => {
+      const expired = await expireAutoApplyRequests(tx, daysBefore(now, WAITING_DAYS), now)
+      const ended = await endStoppedAutoApplies(tx, daysBefore(now, LEFT_STOPPED_DAYS), now)
+      for (const { id, fleetConfigId, number } of ended)
+        await tx.record({
+          action: 'auto_apply.expire',
+          resource: 'fleet_config',
+          resourceId: fleetConfigId,
+          detail: JSON.stringify({ auto_apply_id: id, number, idle_days: LEFT_STOPPED_DAYS }),
+        })
+      return { ok: true, changed: [...expired, ...ended] }
+    })
+    if (!swept.ok || swept.changed.length === 0) return
+    for (const autoApply of swept.changed) this.#changed(autoApply)
+    this.wake()
   }
 }

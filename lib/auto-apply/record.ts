@@ -1,7 +1,10 @@
+import { endOfStopped } from '../model/left-stopped.ts'
 import type { StoredAutoApply } from '../store/auto-apply.ts'
 import type { StoredAutoApplyTarget } from '../store/auto-apply-targets.ts'
 import type { ApprovalHelp, ApprovalRuleInForce, ApprovalTally } from '../wire/approvals.ts'
 import type { AutoApplyRecord, AutoApplyTarget } from '../wire/auto-apply.ts'
+
+const isStopped = ({ status }: StoredAutoApply): boolean => status === 'paused' || status === 'held'
 
 /** A version that applies by itself, as the wire shows it; without comments for whoever may not request changes. */
 export function toAutoApplyRecord(
@@ -43,6 +46,7 @@ export function toAutoApplyRecord(
     ...(rule === null ? {} : { approval_rule: rule }),
     ...(stored.activeSince === null ? {} : { active_since: stored.activeSince.toISOString() }),
     ...(hold === null ? {} : { hold }),
+    ...(isStopped(stored) ? { ends_at: endOfStopped(stored.updatedAt).toISOString() } : {}),
     counts,
     ...(stored.closedBy === null ? {} : { closed_by: stored.closedBy }),
     ...(stored.closeComment === null || !withComments ? {} : { close_comment: stored.closeComment }),

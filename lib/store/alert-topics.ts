@@ -78,6 +78,37 @@ export async function listHeldAutoApplies(
   )
 }
 
+/** A version that was paused long ago and ends soon, or that ended as nobody continued it. */
+export interface LeftStopped {
+  id: string
+  fleetConfigId: string
+  name: string
+  number: number
+  status: 'paused' | 'ended'
+  updatedAt: Date
+}
+
+/**
+ * The versions that have been paused since `pausedSince`, and those that ended after `endedSince` as nobody continued them, of fleet
+ * configs for which nothing else is in force. Those that stopped by themselves are told of as such.
+ */
+export async function listLeftStopped(
+  db: Db,
+  { pausedSince, endedSince }: { pausedSince: Date; endedSince: Date },
+): Promise<LeftStopped[]> {
+  return db.query<LeftStopped>(
+    `select a.id, a.fleet_config_id as "fleetConfigId", a.fleet_config_name as name, a.number, a.status,
+       a.updated_at as "updatedAt"
+     from auto_applies a join fleet_configs f on f.id = a.fleet_config_id
+     where (a.status = 'paused' and a.updated_at < $1)
+       or (a.status = 'ended' and a.end_cause = 'not_continued' and a.ended_at > $2 and not exists (
+         select from auto_applies later where later.fleet_config_id = a.fleet_config_id
+           and later.active_since > a.ended_at))
+     order by a.id`,
+    [pausedSince, endedSince],
+  )
+}
+
 /**
  * Of which of these pushes a campaign tells, or is about to: what they did is a failure of its target, or will be one of it
  * once they have ended. What fails of a change after its campaign was aborted or taken back, its workload tells of, and

@@ -235,6 +235,26 @@ export async function endAutoApplies(
   return rows.map(({ id }) => id)
 }
 
+/** End what was paused, or stopped by itself, and has not changed since `since`: nobody continued it. */
+export async function endStoppedAutoApplies(tx: Db, since: Date, now: Date): Promise<StoredAutoApply[]> {
+  return tx.query<StoredAutoApply>(
+    `update auto_applies set status = 'ended', end_cause = 'not_continued', ended_at = $2, updated_at = $2
+     where id in (select id from auto_applies where status in ('paused', 'held') and updated_at < $1 order by id for update)
+     returning ${COLUMNS}`,
+    [since, now],
+  )
+}
+
+/** What ended last for a fleet config; null where nothing ever applied by itself. */
+export async function findLastEnded(db: Db, fleetConfigId: string): Promise<StoredAutoApply | null> {
+  const rows = await db.query<StoredAutoApply>(
+    `select ${COLUMNS} from auto_applies where fleet_config_id = $1 and status = 'ended' and active_since is not null
+     order by ended_at desc, id desc limit 1`,
+    [fleetConfigId],
+  )
+  return rows[0] ?? null
+}
+
 /** End the requests that have not changed since `since`: nobody decides them. */
 export async function expireAutoApplyRequests(tx: Db, since: Date, now: Date): Promise<StoredAutoApply[]> {
   return tx.query<StoredAutoApply>(

@@ -150,6 +150,10 @@ export const AutoApplyRecord = named(
     help: note('The same; only to those who may request configs.', optional(ApprovalHelp)),
     active_since: note('Newcomers are those that were first seen since.', optional(string())),
     hold: optional(AutoApplyHold),
+    ends_at: note(
+      'Only of one that is paused or stopped by itself: when it ends, unless somebody continues it.',
+      optional(string()),
+    ),
     counts: note('What it pushed, by state.', dictionary(number())),
     closed_by: optional(string()),
     close_comment: optional(string()),
@@ -166,6 +170,10 @@ export const AutoApplyState = named(
   type({
     in_force: note('Absent where nothing applies by itself.', optional(AutoApplyRecord)),
     request: note('What waits for approval.', optional(AutoApplyRecord)),
+    ended: note(
+      'The last one, where nothing applies by itself since because nobody continued it.',
+      optional(AutoApplyRecord),
+    ),
     looked_at: note('When it was last worked out who is left out.', optional(string())),
     left_out: note('Workloads that are left out, by reason.', dictionary(number())),
   }),

@@ -417,7 +417,13 @@ export const AUTO_APPLY_GATES = [
   'approver_gone',
 ] as const
 
-export const AUTO_APPLY_END_CAUSES = ['turned_off', 'replaced', 'rolled_back', 'config_removed'] as const
+export const AUTO_APPLY_END_CAUSES = [
+  'turned_off',
+  'replaced',
+  'rolled_back',
+  'config_removed',
+  'not_continued',
+] as const
 
 /** Why a version that applies by itself leaves a workload alone that is under its fleet config. */
 export const AUTO_APPLY_REASONS = [

@@ -1,13 +1,13 @@
+import { daysBefore, LEFT_STOPPED_DAYS } from '../../model/left-stopped.ts'
 import { statesThat } from '../../model/target-states.ts'
 import { endAllCampaignTargets } from '../../store/campaign-targets.ts'
 import { expireCampaigns, forgetTexts, removeForgottenDrafts } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 
-const DAY_MS = 86_400_000
 /** Requested and approved campaigns expire after so many days without a change. */
 const WAITING_DAYS = 14
-/** Paused and halted campaigns are aborted, drafts and plans removed, after so many days without a change. */
-const FORGOTTEN_DAYS = 30
+/** Drafts and plans are removed after so many days without a change, as what is stopped is ended. */
+const FORGOTTEN_DAYS = LEFT_STOPPED_DAYS
 /**
  * Texts and patches are forgotten so many days after the end, by when nobody catches up and nothing is rolled back. The
  * hash that was approved, the plan and the targets stay.
@@ -22,7 +22,7 @@ const TEXTS_MAX = 100
  */
 export async function endForgotten({ clock, db }: CampaignParts): Promise<string[]> {
   const now = clock.now()
-  const ago = (days: number) => new Date(now.getTime() - days * DAY_MS)
+  const ago = (days: number) => daysBefore(now, days)
   const swept = await db.change('campaign.sweep', null, async (tx) => {
     await removeForgottenDrafts(tx, ago(FORGOTTEN_DAYS))
     await forgetTexts(tx, ago(TEXTS_DAYS), TEXTS_MAX)

@@ -8,7 +8,7 @@ import { autoApplyTexts } from './auto-apply.ts'
 import { describeHalt, describeHaltNext } from './campaign-sentences.ts'
 import { describeCause, describeWhy } from './causes.ts'
 import { defineTexts, plural, say } from './define.ts'
-import { formatExact, formatNumber, shortHash } from './format.ts'
+import { formatDay, formatExact, formatNumber, shortHash } from './format.ts'
 import { rolloutTexts } from './rollout.ts'
 
 /** Texts of alerts. */
@@ -440,7 +440,9 @@ export function describeAlert(
   if (rule === 'campaign_failures' && details) return describeCampaignFailures(details, about, callById)
   if (rule === 'rollout_halted' && details) return describeStop(details, about)
   if (rule === 'auto_apply_held' && details) {
-    const { hold, cause } = say(autoApplyTexts)
+    const { hold, cause, paused, notContinued } = say(autoApplyTexts)
+    if (details['gate'] === 'paused') return paused(formatDay(String(details['ends_at'])))
+    if (details['gate'] === 'not_continued') return notContinued
     const why = hold[String(details['gate']) as keyof typeof hold]
     const title = String(details['title'] ?? '')
     const said =

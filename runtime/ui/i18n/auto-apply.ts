@@ -45,6 +45,11 @@ export const autoApplyTexts = defineTexts({
         `It stopped: whoever approved it may not approve any more${who && ` (${who})`}. Ask for it again.`,
     } satisfies Record<AutoApplyHold['gate'], (value: number, limit: number, who?: string) => string>,
     cause: (title: string) => `Most recently: ${title}.`,
+    endsAt: (day: string) => `It ends on ${day} unless somebody continues it.`,
+    paused: (day: string) => `It is paused, and ends on ${day} unless somebody continues it.`,
+    notContinued: 'It does not apply by itself any more: nobody continued it for thirty days.',
+    over: (number: number) =>
+      `Version ${n(number)} does not apply by itself any more: nobody continued it for thirty days.`,
     plan: (number: number) => `See whom version ${n(number)} would reach`,
     planTitle: (number: number) => `Version ${n(number)} by itself`,
     reachedNow: (count: number) =>
@@ -156,6 +161,11 @@ export const autoApplyTexts = defineTexts({
         `Elle s’est arrêtée : qui l’a approuvée n’a plus le droit d’approuver${who && ` (${who})`}. Redemandez-la.`,
     },
     cause: (title: string) => `En dernier : ${title}.`,
+    endsAt: (day: string) => `Elle se termine le ${day} si personne ne la continue.`,
+    paused: (day: string) => `Elle est en pause, et se termine le ${day} si personne ne la continue.`,
+    notContinued: 'Elle ne s’applique plus d’elle-même : personne ne l’a continuée pendant trente jours.',
+    over: (number: number) =>
+      `La version ${n(number)} ne s’applique plus d’elle-même : personne ne l’a continuée pendant trente jours.`,
     plan: (number: number) => `Voir qui la version ${n(number)} atteindrait`,
     planTitle: (number: number) => `La version ${n(number)} d’elle-même`,
     reachedNow: (count: number) =>

@@ -9,7 +9,7 @@ import type { FleetConfigRecord } from '../../../lib/wire/fleet-configs.ts'
 import { describeRule } from '../i18n/approval-rule.ts'
 import { autoApplyTexts } from '../i18n/auto-apply.ts'
 import { say } from '../i18n/define.ts'
-import { formatList } from '../i18n/format.ts'
+import { formatDay, formatList } from '../i18n/format.ts'
 import { AUTO_APPLY_LOOK } from '../logic/campaigns.ts'
 import { ApprovalHelp } from '../parts/approval-help.tsx'
 import { Action, bind, Checkbox, TextArea, unless } from '../parts/controls.tsx'
@@ -206,6 +206,7 @@ function About({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
           {hold.title && words.cause(hold.title)}
         </p>
       )}
+      {of.ends_at && <p>{words.endsAt(formatDay(of.ends_at))}</p>}
       <p class="muted">
         {words.askedBy(of.requested_by)}
         {of.request_comment && `: ${of.request_comment}`}
@@ -271,10 +272,11 @@ function State({
   reload: () => void
 }) {
   const words = say(autoApplyTexts)
-  const { in_force: inForce, request } = state
+  const { in_force: inForce, request, ended } = state
   return (
     <>
       {inForce === undefined && request === undefined && <p>{words.off}</p>}
+      {ended && <p class="warn">{words.over(ended.number)}</p>}
       {inForce && <About of={inForce} reload={reload} />}
       {request && <About of={request} reload={reload} />}
       {request === undefined && of.newest_version > 0 && <Choose of={of} number={number} reload={reload} />}

@@ -100,6 +100,19 @@ it('goes no further, and ends, once the version does not apply by itself any mor
   expect(await database.pool.query('select state from auto_apply_targets')).toEqual([{ state: 'overtaken' }])
 })
 
+it('ends where the version is paused and nobody continues it for thirty days', async () => {
+  expect((await scene.on('POST', '/pause', { comment: 'wait' })).status).toBe(200)
+  await wait()
+  expect(await scene.targets()).toMatchObject([{ state: 'started' }])
+  await database.pool.execute(`update auto_applies set updated_at = updated_at - interval '30 days'`)
+  scene.ctx.clock.advance(3_600_000)
+  await scene.work(2_000)
+  await wait()
+  expect(await database.pool.query('select state from auto_apply_targets')).toEqual([{ state: 'overtaken' }])
+  const big = scene.ctx.fleet.workload(scene.agent('vm-big').workloadId)!
+  expect([has(), big.rollout?.stored.status, hasOpenPush(big)]).toEqual([3, 'aborted', false])
+})
+
 it.each(['is turned off', 'is taken back by its campaign'])(
   'closes a halted rollout, so that other changes find their way again, once the version %s',
   async (how) => {
