@@ -116,8 +116,11 @@ export function openOidc(parts: Parts): Oidc {
 
   async function finish({ query, kept, address }: Callback): Promise<CallbackOutcome> {
     const flow = (await seal.open(kept, 'flow')) as BegunFlow | null
-    if (flow === null || new URLSearchParams(query).get('state') !== flow.state) return LOST
-    return parts.limitExchange(address, () => exchange(query, flow))
+    const said = new URLSearchParams(query)
+    if (flow === null || said.get('state') !== flow.state) return LOST
+    // Where the provider itself says no, or no code came, it is asked nothing: that needs no room and takes none away.
+    const isAsked = said.has('code') && !said.has('error')
+    return isAsked ? parts.limitExchange(address, () => exchange(query, flow)) : exchange(query, flow)
   }
 
   async function exchange(query: string, flow: BegunFlow): Promise<CallbackOutcome> {
