@@ -1,6 +1,7 @@
 import { daysBefore, endOfStopped, LEFT_STOPPED_DAYS, TOLD_BEFORE_DAYS } from '../model/left-stopped.ts'
 import { sayStop } from '../model/stops.ts'
 import {
+  type HeldAutoApply,
   type LeftStopped,
   listCampaignsWithFailures,
   listHeldAutoApplies,
@@ -94,32 +95,33 @@ export async function findTopicCauses(
       }
     },
   )
-  const held = (await listHeldAutoApplies(db)).map(
-    ({ id, fleetConfigId, name, number, heldAt, hold }): TopicCause => {
-      const { gate, value, limit, title = '', approvers = [] } = hold
-      return {
-        rule: 'auto_apply_held',
-        topic: `fleet_config:${fleetConfigId}`,
-        subject: `${id}/${heldAt.toISOString()}`,
-        message: `Version ${number} of fleet config "${cut(name)}" stopped applying by itself: ${sayStop(hold)}`,
-        details: {
-          fleet_config_id: fleetConfigId,
-          name: cut(name),
-          number,
-          gate,
-          value,
-          limit,
-          title,
-          ...(approvers.length === 0 ? {} : { approvers: approvers.join(', ') }),
-        },
-      }
-    },
-  )
+  const held = (await listHeldAutoApplies(db)).map(toHeld)
   const left = await listLeftStopped(db, {
     pausedSince: daysBefore(now, LEFT_STOPPED_DAYS - TOLD_BEFORE_DAYS),
     endedSince: daysBefore(now, TOLD_BEFORE_DAYS),
   })
   return [...halted, ...failing, ...held, ...left.map(toLeftStopped), ...conflicts.map(toConflict)]
+}
+
+/** A version that stopped applying by itself. */
+function toHeld({ id, fleetConfigId, name, number, heldAt, hold }: HeldAutoApply): TopicCause {
+  const { gate, value, limit, title = '', approvers = [] } = hold
+  return {
+    rule: 'auto_apply_held',
+    topic: `fleet_config:${fleetConfigId}`,
+    subject: `${id}/${heldAt.toISOString()}`,
+    message: `Version ${number} of fleet config "${cut(name)}" stopped applying by itself: ${sayStop(hold)}`,
+    details: {
+      fleet_config_id: fleetConfigId,
+      name: cut(name),
+      number,
+      gate,
+      value,
+      limit,
+      title,
+      ...(approvers.length === 0 ? {} : { approvers: approvers.join(', ') }),
+    },
+  }
 }
 
 /** A version that ends soon because it is paused, or that has ended because nobody continued it. */

@@ -66,12 +66,18 @@ export async function listCampaignsWithFailures(db: Db): Promise<CampaignFailure
   )
 }
 
+/** A version that applied by itself until muster stopped it. */
+export interface HeldAutoApply {
+  id: string
+  fleetConfigId: string
+  name: string
+  number: number
+  heldAt: Date
+  hold: AutoApplyHold
+}
+
 /** The versions that applied by themselves until muster stopped them. */
-export async function listHeldAutoApplies(
-  db: Db,
-): Promise<
-  { id: string; fleetConfigId: string; name: string; number: number; heldAt: Date; hold: AutoApplyHold }[]
-> {
+export async function listHeldAutoApplies(db: Db): Promise<HeldAutoApply[]> {
   return db.query(
     `select id, fleet_config_id as "fleetConfigId", fleet_config_name as name, number, updated_at as "heldAt", hold
      from auto_applies where status = 'held' and hold is not null`,
