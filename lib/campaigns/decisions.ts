@@ -29,6 +29,7 @@ import {
   type CampaignMove,
   deleteCampaign,
   editCampaign,
+  findCampaignSummary,
   insertCampaign,
   lockCampaign,
   type MeasuredDrafts,
@@ -450,12 +451,14 @@ async function take(
   const { id, comment, planHash, limits } = decision
   if (needsComment(step, limits) && comment.trim() === '') return refuse('comment-required')
   const { from } = CAMPAIGN_STEPS[step]
+  // Asked before the campaign is locked: of ten thousand workloads it takes a while, in which others wait for the lock.
+  const found = step === 'roll-back' ? await findCampaignSummary(parts.db, id) : null
+  const way_back = found === null ? undefined : toWayBackRecord(await readWayBack(parts.db, parts, found))
   return decide(parts, decision, ACTIONS[step], from, async (tx, before) => {
     if (planHash !== undefined && before.planHash !== planHash) return null
     const { status, plan, change } = before
     const counts = MOVING.includes(status) ? ((await countRun({ db: tx }, id)).all as Counts) : {}
     if (!isStepFrom(step, { status, counts })) return { ok: false, code: 'campaign-not-ready', status }
-    const way_back = step === 'roll-back' ? toWayBackRecord(await readWayBack(tx, parts, before)) : undefined
     const stages_halted = countHaltedStages(parts, { campaignId: id })
     const end = findDeadEnd(step, { status, plan, counts, change, way_back, stages_halted })
     if (end !== null) return { ok: false, code: end }

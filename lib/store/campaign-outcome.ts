@@ -2,7 +2,7 @@ import { statesThat } from '../model/target-states.ts'
 import type { CampaignReason, CampaignTargetState } from '../wire/campaigns.ts'
 import { MAY_BE_TAKEN_BACK } from './campaign-targets.ts'
 import type { Db } from './db.ts'
-import { waysBack } from './ran-before.ts'
+import { broughtAgain, waysBack } from './ran-before.ts'
 
 /** When a share of a campaign's workloads had applied the change. */
 export interface ReachedShare {
@@ -129,8 +129,10 @@ export async function countWayBack(
        count(*) filter (where not runs and not is_outside and state = 'applied')::int as "movedOn"
      from (
        select t.state, b.obstacle is null as has_base, t.workload_id = any($3::text[]) as is_outside,
-         t.state = 'started' or coalesce(w.active_config_hash = t.result_hash, false)
-           or coalesce(w.rollout_push_id = t.push_id, false) as runs
+         t.state = 'started' or coalesce(w.rollout_push_id = t.push_id, false)
+           or coalesce(w.active_config_hash = t.result_hash, false) and not exists (
+             select from pushes own join pushes p on ${broughtAgain('own', '$1')}
+             where own.push_id = t.push_id) as runs
        from ways_back b join campaign_targets t on t.campaign_id = $1 and t.workload_id = b.workload_id
          left join workloads w on w.id = t.workload_id) as told`,
     [campaignId, MAY_BE_TAKEN_BACK, outside],

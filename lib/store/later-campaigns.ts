@@ -70,7 +70,7 @@ export async function letWaitAgain(tx: Db, campaignId: string, now: Date): Promi
  * SQL for what campaigns, and versions by themselves, pushed to workloads, each with the campaign whose roll-back takes
  * it back. It is asked of single workloads, so that their indexes are used.
  */
-export const BROUGHT = `brought as not materialized (
+const BROUGHT = `brought as not materialized (
     select workload_id, push_id, base_hash, result_hash, state, started_at, campaign_id as back_id from campaign_targets
     where push_id is not null
     union all
@@ -90,28 +90,6 @@ export async function isAboutToGet(
     [workloadId, campaignId, hash, MAY_BE_TAKEN_BACK],
   )
   return rows.length > 0
-}
-
-/**
- * The configs that were brought to a workload and of which people took back what brought them, or are doing so, each with
- * the scopes that the roll-back is cut to, null for none. What somebody brought there again since is not among them, nor
- * what is pinned there as known-good: failed pushes are to go back to that, as somebody said by name.
- */
-export async function listHashesTakenBack(
-  db: Db,
-  workloadId: string,
-): Promise<{ hash: string; cutTo: readonly Scope[] | null }[]> {
-  return db.query(
-    `with ${BROUGHT}
-     select t.result_hash as hash, c.scope->'cut_to' as "cutTo" from brought t join campaigns c on c.id = t.back_id
-       and c.status in ('rolling_back', 'rolled_back')
-     where t.workload_id = $1 and not exists (
-       select from pushes p where p.workload_id = $1 and p.config_hash = t.result_hash
-       and p.submitted_at > c.roll_back_started_at
-       and (p.kind = 'approval' or (p.kind = 'rollback' and p.campaign_id is null)))
-     and not exists (select from known_good_configs k where k.workload_id = $1 and k.config_hash = t.result_hash)`,
-    [workloadId],
-  )
 }
 
 /**

@@ -10,7 +10,7 @@ export const emptyRun = (): CampaignRun => ({
   sight: NOTHING_SEEN,
   offline: new Set(),
   busy: new Map(),
-  leftAlone: new Set(),
+  leftAlone: new Map(),
   isStale: false,
   watchingSinceMs: null,
   nextApproverLookMs: 0,

@@ -12,7 +12,7 @@ import { letWaitAgain } from '../../store/later-campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { BATCH, chooseNext, instancesOf, isBusyTooLong, noteBusy, roomIn } from './choose.ts'
 import type { StateCounts } from './limits.ts'
-import { type BackOutcome, type BackTarget, rollBackTarget } from './roll-back-target.ts'
+import { type BackOutcome, type BackTarget, rollBackTarget, runsResult } from './roll-back-target.ts'
 import type { CampaignRun } from './run.ts'
 import { sideBySide } from './side-by-side.ts'
 import { withSizes } from './size.ts'
@@ -46,8 +46,8 @@ export async function goBack(
     return true
   }
   const amidStages = listStaged(parts, { campaignId: campaign.id }).map(({ workloadId }) => workloadId)
-  const left = (await listLeft(parts, campaign, run, amidStages)).filter(
-    ({ workloadId }) => !run.leftAlone.has(workloadId),
+  const left = (await listLeft(parts, campaign, run, amidStages)).filter((target) =>
+    isToBeLookedAt(parts, run, target),
   )
   const open = (counts.started ?? 0) + (counts.rolling_back ?? 0)
   if (left.length + open + (await countOpenByItself(parts, campaign.id)) === 0) {
@@ -60,6 +60,14 @@ export async function goBack(
   // A target amid its stages is in flight until it is taken back: it would wait for the room that it holds itself.
   const room = roomIn(run, campaign.rules.maxInFlight, new Set(amidStages))
   return takeBack(parts, campaign, run, chooseNext(left, run, { room, nowMs: parts.clock.monotonicMs() }))
+}
+
+/** Whether a workload was not left alone, or has come to run again what is taken back. */
+function isToBeLookedAt({ fleet }: CampaignParts, run: CampaignRun, target: BackTarget): boolean {
+  const left = run.leftAlone.get(target.workloadId)
+  if (left === undefined || left === 'for-good') return left === undefined
+  const workload = fleet.workload(target.workloadId)
+  return workload !== null && runsResult(workload, target)
 }
 
 /** The next workloads that may run what is taken back: targets of the campaign, then those that got it by itself. */
@@ -152,12 +160,12 @@ export function noteBack(
     case 'moved_on':
     case 'left_scope':
       if (state === 'applied') return { state: outcome.kind }
-      run.leftAlone.add(workloadId)
+      run.leftAlone.set(workloadId, 'mayComeBack' in outcome ? 'elsewhere' : 'for-good')
       return null
     case 'no_way_back':
       // That it failed, or why it was given up amid its stages, says more than that it has no former config.
       if ((state === 'failed' || state === 'skipped') && !isByItself && outcome.reason === null) {
-        run.leftAlone.add(workloadId)
+        run.leftAlone.set(workloadId, 'for-good')
         return null
       }
       return { state: 'no_way_back', reason: outcome.reason }

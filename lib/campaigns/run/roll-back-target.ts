@@ -4,8 +4,9 @@ import { markByItselfRollingBack } from '../../store/auto-apply-roll-back.ts'
 import { markTargetRollingBack, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import { type CampaignSummary, shareCampaign } from '../../store/campaigns.ts'
 import { findContent } from '../../store/config-contents.ts'
+import type { Db } from '../../store/db.ts'
 import { isAboutToGet } from '../../store/later-campaigns.ts'
-import { findWayBack } from '../../store/ran-before.ts'
+import { findWayBack, wasBroughtAgain } from '../../store/ran-before.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { isInOneOf } from '../judge/scope.ts'
 import { closerOf } from './stop-staged.ts'
@@ -25,8 +26,11 @@ export type BackOutcome =
   | { kind: 'offline' }
   /** `isUnsure` where it may have been pushed to all the same: the run is to be read again. */
   | { kind: 'busy'; isUnsure?: true }
-  /** The workload runs something newer, or is gone: it is left alone. */
-  | { kind: 'moved_on' }
+  /**
+   * The workload is gone, runs something newer, or what somebody else has brought: it is left alone. `mayComeBack` where
+   * a failed push may still lead it back to what the campaign brought.
+   */
+  | { kind: 'moved_on'; mayComeBack?: true }
   /** It has left the scopes which the campaign is cut to: it is left alone, whatever it runs. */
   | { kind: 'left_scope' }
   /** There is no former config, or none that may be brought back (`findWayBack`), which the reason says. */
@@ -46,8 +50,9 @@ export async function rollBackTarget(
   if (!runsResult(workload, target)) {
     // What it is to run now may fail yet, and then leads back to what the campaign brought.
     const isUndecided = isActiveConfigOpen(workload) || (await willRunResult(parts, campaign, target))
-    return { kind: isUndecided ? 'busy' : 'moved_on' }
+    return isUndecided ? { kind: 'busy' } : { kind: 'moved_on', mayComeBack: true }
   }
+  if (await isOfOthers(parts.db, campaign, target)) return { kind: 'moved_on' }
   if (hasOpenPush(workload, target.pushId)) return { kind: 'busy' }
   const { base, obstacle } = await findBase(parts, target)
   if (base === null)
@@ -67,7 +72,8 @@ export async function rollBackTarget(
     },
     async (tx, { pushId }) => {
       if (!isStillMeant(campaign, workload)) return { ok: false, code: 'left-scope' }
-      if (!runsResult(workload, target)) return { ok: false, code: 'moved-on' }
+      if (!runsResult(workload, target) || (await isOfOthers(tx, campaign, target)))
+        return { ok: false, code: 'moved-on' }
       const stands = await shareCampaign(tx, campaign.id)
       const back = { campaignId: campaign.id, workloadId: workload.id, pushId }
       const mark = target.isByItself ? markByItselfRollingBack : markTargetRollingBack
@@ -105,6 +111,13 @@ const willRunResult = async (
 ): Promise<boolean> =>
   pushId !== null && resultHash !== null && isAboutToGet(db, id, { workloadId, hash: resultHash })
 
+/** Whether somebody else has brought the same config again since: then it is not this campaign's to take back. */
+const isOfOthers = async (
+  db: Db,
+  { id }: CampaignSummary,
+  { workloadId, pushId }: BackTarget,
+): Promise<boolean> => pushId !== null && wasBroughtAgain(db, id, { pushId, workloadId })
+
 /** A workload that left the scopes which a campaign is cut to is not the campaign's any more. */
 const isStillMeant = ({ scope }: CampaignSummary, workload: Workload): boolean =>
   scope.cut_to === undefined || isInOneOf(scope.cut_to, workload)
@@ -113,6 +126,9 @@ const isStillMeant = ({ scope }: CampaignSummary, workload: Workload): boolean =
  * Whether the config that the campaign brought is what the whole workload is to run, or what some instances run by a
  * rollout of the campaign that has not ended.
  */
-const runsResult = ({ activeHash, rollout }: Workload, { resultHash, pushId }: BackTarget): boolean =>
+export const runsResult = (
+  { activeHash, rollout }: Workload,
+  { resultHash, pushId }: Pick<BackTarget, 'resultHash' | 'pushId'>,
+): boolean =>
   // One that was overtaken while it was away was never pushed to: what it runs came from elsewhere.
   pushId !== null && (activeHash === resultHash || rollout?.followed.push.pushId === pushId)

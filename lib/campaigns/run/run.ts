@@ -53,10 +53,10 @@ export interface CampaignRun {
    */
   busy: Map<string, { sinceMs: number; nextLookMs: number; givenUp?: number }>
   /**
-   * Targets that do not run what the campaign brought any more. A roll-back leaves them in the state in which they
-   * ended.
+   * Targets that a roll-back leaves in the state in which they ended: for good, or for as long as they run something else
+   * than what the campaign brought.
    */
-  leftAlone: Set<string>
+  leftAlone: Map<string, 'elsewhere' | 'for-good'>
   /**
    * Whether this may differ from the database, after an error or a commit of unknown outcome, and is to be read again.
    */
@@ -134,7 +134,7 @@ export async function loadRun(
     sight: NOTHING_SEEN,
     offline: new Set(offline.map(({ workloadId }) => workloadId)),
     busy: former?.busy ?? new Map(),
-    leftAlone: new Set(),
+    leftAlone: new Map(),
     isStale: false,
     watchingSinceMs: former?.watchingSinceMs ?? null,
     nextApproverLookMs: 0,

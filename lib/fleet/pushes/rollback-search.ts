@@ -1,13 +1,11 @@
 import type { UsedComponent } from '../../model/components.ts'
-import { isInScope, type Scope } from '../../model/scopes.ts'
 import { findCampaignBase } from '../../store/campaign-targets.ts'
 import { findContent, findContents } from '../../store/config-contents.ts'
 import type { Db } from '../../store/db.ts'
 import { findKnownGood } from '../../store/known-good.ts'
-import { listHashesTakenBack } from '../../store/later-campaigns.ts'
 import { listAppliedHashes, listUnapprovedHashes, wasEverApproved } from '../../store/pushes.ts'
 import { listWorkloadQuarantines } from '../../store/quarantines.ts'
-import { findWhatRanBefore } from '../../store/ran-before.ts'
+import { findWhatRanBefore, listHashesTakenBack } from '../../store/ran-before.ts'
 import { chooseRollbackTarget, type RollbackTarget } from '../decide/push.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import type { Instance, Workload } from '../state/model.ts'
@@ -83,7 +81,7 @@ export async function findRollback(
       applied.filter(isMeant).map(toCandidate),
     )
   const base = failedPushId === null ? null : await findCampaignBase(tx, workload.id, failedPushId)
-  const takenBack = by === 'by-itself' ? await findTakenBack(tx, workload) : new Set<string>()
+  const takenBack = new Set(by === 'by-itself' ? await listHashesTakenBack(tx, workload.id) : [])
   const ranBefore =
     base === null || failedPushId === null || !takenBack.has(base)
       ? base
@@ -93,13 +91,6 @@ export async function findRollback(
   return target === null || content === undefined
     ? null
     : { target, body: content.body, used: content.components }
-}
-
-/** The configs that people took back from a workload with the campaigns that had brought them. */
-async function findTakenBack(tx: Db, { id, trustedLabels }: Workload): Promise<ReadonlySet<string>> {
-  const all = await listHashesTakenBack(tx, id)
-  const isMeant = (cutTo: readonly Scope[]) => cutTo.some((scope) => isInScope(scope, trustedLabels))
-  return new Set(all.filter(({ cutTo }) => cutTo === null || isMeant(cutTo)).map(({ hash }) => hash))
 }
 
 /**

@@ -66,6 +66,12 @@ const vms = {
   selector: { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['vm-*'] }] },
 }
 
+/** Push a config to every workload by hand, and let all apply it. */
+async function pushByHand(n: number): Promise<void> {
+  for (const agent of agents) await pushConfig(ctx.fleet, agent.workloadId, configYaml(n))
+  await settle()
+}
+
 /** A campaign of one wave that is approved. */
 async function approved(more: object): Promise<string> {
   const { id } = (await call('POST', '/campaigns', {
@@ -86,6 +92,18 @@ async function approved(more: object): Promise<string> {
 
 const start = (id: string) => call('POST', `/campaigns/${id}/start`)
 const bringing = (n: number) => approved({ change: { kind: 'text', yaml: configYaml(n) } })
+/** A campaign that has brought a config to every workload. */
+async function brought(n: number): Promise<string> {
+  const id = await bringing(n)
+  await start(id)
+  await settle()
+  return id
+}
+async function takeBack(id: string): Promise<CampaignRecord> {
+  await call('POST', `/campaigns/${id}/roll-back`, { comment: 'no' })
+  await settle()
+  return record(id)
+}
 const statesOf = async (id: string) => (await targets(id)).map(({ state, reason }) => [state, reason])
 const all = <T>(one: T): T[] => HOSTS.map(() => one)
 
@@ -206,6 +224,93 @@ describe('two campaigns over the same workloads', () => {
     expect(runs().slice(0, 2)).toEqual([hashes[1], hashes[1]])
   })
 
+  it('of which the older one is still being taken back do the same for who never said that it applied that', async () => {
+    const change = { kind: 'text', yaml: configYaml(2) }
+    const first = await approved({ change, limits: { silent: 3 } })
+    await start(first)
+    for (let n = 0; n < 50; n++) {
+      await work(15_000)
+      agents[2]!.apply()
+    }
+    expect((await record(first)).counts).toEqual({ applied: 1, no_answer: 2 })
+    const scope = { workload_ids: agents.slice(0, 2).map(({ workloadId }) => workloadId) }
+    const second = await approved({ change: { kind: 'text', yaml: configYaml(3) }, scope })
+    await start(second)
+    await settle()
+    agents[2]!.lose()
+    await ctx.advance(300)
+    await call('POST', `/campaigns/${first}/roll-back`, { comment: 'no' })
+    for (let n = 0; n < 4; n++) await work(300)
+    expect((await record(first)).status).toBe('rolling_back')
+    await call('POST', `/campaigns/${second}/roll-back`, { comment: 'nor this' })
+    for (let n = 0; n < 4; n++) {
+      await work(300)
+      for (const agent of agents.slice(0, 2)) agent.apply()
+    }
+    expect(runs().slice(0, 2)).toEqual([hashes[1], hashes[1]])
+  })
+
+  it('of which the roll-back of the older one was not about the workload leave what that had brought', async () => {
+    const first = await brought(2)
+    const second = await brought(3)
+    await database.pool.execute(
+      `update campaigns set scope = scope || '{"cut_to":[{"key":"muster/env","values":["staging"]}]}' where id = $1`,
+      [first],
+    )
+    expect(await takeBack(first)).toMatchObject({ status: 'rolled_back', counts: { left_scope: 3 } })
+    expect(await takeBack(second)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 3 } })
+    expect(runs()).toEqual(all(hashes[2]))
+  })
+
+  it.each([
+    ['another campaign', async () => brought(2)],
+    ['hand', async () => pushByHand(2)],
+  ])('leave alone what was brought again by %s, however old', async (_who, again) => {
+    const first = await brought(2)
+    await pushByHand(3)
+    const second = await again()
+    expect((await record(first)).way_back).toMatchObject({ moved_on: 3 })
+    expect(await takeBack(first)).toMatchObject({ status: 'rolled_back', counts: { moved_on: 3 } })
+    expect(runs()).toEqual(all(hashes[2]))
+    if (second === undefined) return
+    expect(await takeBack(second)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 3 } })
+    expect(runs()).toEqual(all(hashes[3]))
+  })
+
+  it('take back what somebody went back to after a push by hand', async () => {
+    const first = await brought(2)
+    await pushByHand(3)
+    for (const { workloadId } of agents)
+      await call('POST', `/workloads/${workloadId}/configs/${hashes[2]}/rollback`, {})
+    await settle()
+    expect(runs()).toEqual(all(hashes[2]))
+    expect(await takeBack(first)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 3 } })
+    expect(runs()).toEqual(all(hashes[1]))
+  })
+
+  it('take back what another one had brought again and gave back', async () => {
+    const first = await brought(2)
+    const between = await brought(3)
+    const again = await brought(2)
+    for (const id of [between, again]) await takeBack(id)
+    expect(runs()).toEqual(all(hashes[2]))
+    expect(await takeBack(first)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 3 } })
+    expect(runs()).toEqual(all(hashes[1]))
+  })
+
+  it.each([
+    ['another campaign', async () => brought(2)],
+    ['hand', async () => pushByHand(2)],
+  ])('give that back which was brought again by %s, and which nobody took back', async (_who, again) => {
+    const first = await brought(2)
+    await pushByHand(3)
+    await again()
+    const newest = await brought(0)
+    await takeBack(first)
+    expect(await takeBack(newest)).toMatchObject({ counts: { rolled_back: 3 } })
+    expect(runs()).toEqual(all(hashes[2]))
+  })
+
   it('of which the older one was taken back before somebody brought that again leave what he brought', async () => {
     const older = await bringing(2)
     await start(older)
@@ -303,6 +408,17 @@ describe('a push that fails after an older campaign was taken back', () => {
       expect(runs()).toEqual(all(hashes[2]))
     },
   )
+
+  it('goes back to what was brought again after the older one, and which nobody took back', async () => {
+    await takeBackUnder(async () => {
+      await pushByHand(4)
+      await brought(2)
+      await byCampaign()
+    })
+    await settle()
+    await fail()
+    expect(runs()).toEqual(all(hashes[2]))
+  })
 
   it('goes back to what the older one brought where its roll-back was not about the workload', async () => {
     await takeBackUnder(byCampaign, [{ key: 'muster/env', values: ['staging'] }])

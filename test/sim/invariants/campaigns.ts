@@ -136,12 +136,17 @@ const BROUGHT = `
  */
 const RAN_BEFORE = `
   (with recursive before as (
-     select t.base_hash as hash, o.started_at from ${BROUGHT} as o where o.push_id = t.push_id
+     select t.base_hash as hash, o.started_at, own.seq
+     from ${BROUGHT} as o join pushes own on own.push_id = o.push_id where o.push_id = t.push_id
      union all
-     select o.base_hash, o.started_at
+     select o.base_hash, o.started_at, own.seq
      from before join ${BROUGHT} as o on o.workload_id = t.workload_id and o.result_hash = before.hash
+       join pushes own on own.push_id = o.push_id
        join campaigns older on older.id = o.back_id and older.status in ('rolling_back', 'rolled_back')
-         and o.started_at < before.started_at and older.roll_back_started_at > before.started_at)
+         and own.seq < before.seq and older.roll_back_started_at > before.started_at
+     -- The last who brought it counts: where that was not taken back, it stands.
+     where not exists (select from pushes p where p.workload_id = t.workload_id and p.kind = 'approval'
+       and p.config_hash = before.hash and p.seq > own.seq and p.seq < before.seq))
    select hash from before where hash is not null)`
 
 /**
@@ -158,6 +163,16 @@ const WAS_TAKEN_BACK = `exists (
       and r.base_hash = back.config_hash and r.started_at < o.started_at))`
 
 /**
+ * Whether a target `t` was taken back although a person, or a campaign that nobody took back, had brought the same there
+ * after it and before the push `back`.
+ */
+const WAS_OF_OTHERS = `exists (
+  select from pushes own join pushes p on p.workload_id = own.workload_id and p.config_hash = t.result_hash
+    and p.kind = 'approval' and p.auto_apply_id is null and p.seq > own.seq and p.seq < back.seq
+    left join campaigns by on by.id = p.campaign_id
+  where own.push_id = t.push_id and by.roll_back_started_at is null)`
+
+/**
  * A campaign that was rolled back leaves every target to which it pushed with its base, unless the target has moved on
  * since, had none, or is named with the reason why it was not possible; where its base had come of an older one that was
  * rolled back meanwhile, with what it ran before that, and never with what people took back. A workload that was deleted
@@ -171,6 +186,7 @@ export async function checkRolledBack(watcher: Pick<Connection, 'query'>, report
            and back.config_hash is distinct from t.base_hash and back.config_hash not in ${RAN_BEFORE}
            then 'was given something else than its base'
          when ${WAS_TAKEN_BACK} then 'was given what had been taken back there'
+         when ${WAS_OF_OTHERS} then 'was taken from whoever had brought the same again'
          -- A first config that only ever failed is no way back.
          when t.base_hash is not null and t.state in ('no_way_back', 'failed') and not exists (
            select from pushes a where a.workload_id = t.workload_id

@@ -94,7 +94,7 @@ describe('a target that is to be taken back', () => {
     expect(noteBack(emptyRun(), applied, { kind: 'moved_on' }, now)).toEqual({ state: 'moved_on' })
     const run = emptyRun()
     expect(noteBack(run, { ...applied, state: 'failed' }, { kind: 'moved_on' }, now)).toBeNull()
-    expect([...run.leftAlone]).toEqual(['w'])
+    expect([...run.leftAlone.keys()]).toEqual(['w'])
   })
 
   it('without a way back is named', () => {
