@@ -38,6 +38,11 @@ export const FLAWS: Readonly<Record<string, { troubles: readonly Trouble[]; flaw
       },
     },
   },
+  'does not wait for a commit at which the database is still': {
+    troubles: ['lateCommits'],
+    first: 7,
+    flaw: { ground: (ground) => ({ ...ground, db: notWaiting(ground.db) }) },
+  },
   'hears of one agent when a socket of several closes': {
     troubles: ['sharedSockets'],
     flaw: { service: hearingOfOne },
@@ -68,6 +73,15 @@ export const FLAWS: Readonly<Record<string, { troubles: readonly Trouble[]; flaw
     first: 23,
     flaw: { service: sendingBlindly },
   },
+}
+
+/** The process takes no turn behind transactions that have locked a workload. */
+function notWaiting(db: Database): Database {
+  return {
+    ...db,
+    transaction: (name, work) =>
+      name === 'workload.wait' ? (Promise.resolve(undefined) as never) : db.transaction(name, work),
+  }
 }
 
 /** The process does not try again to store reports after the database was unavailable. */

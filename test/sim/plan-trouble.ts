@@ -63,6 +63,7 @@ function planService(world: World, often: Often): void {
 function planDatabase(world: World, often: Often): void {
   const { dice, time, troubles, database } = world
   if (troubles.lostCommits) database.lostCommitChance = 0.05
+  if (troubles.lateCommits) database.lateCommitChance = 0.03
   if (troubles.refusedStatements) database.refusalChance = 0.01
   if (troubles.brokenSessions) often(8, () => database.cutOne())
   if (!troubles.outages) return

@@ -74,6 +74,7 @@ export async function runSeed(
 export async function rest(world: World): Promise<void> {
   world.setDatabaseAway(false)
   world.database.lostCommitChance = 0
+  world.database.lateCommitChance = 0
   world.database.refusalChance = 0
   world.busyChance = 0
   world.dropChance = 0

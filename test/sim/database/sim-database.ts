@@ -73,6 +73,8 @@ interface Lease {
 
 const SESSIONS_PER_PROCESS = 3
 const CUT_WITHIN = 8
+/** The latest that a server commits after the process has lost the session. */
+const LATE_MS = 6_000
 const PUSHES = /^\s*insert into pushes\b/i
 const MEMBERS = /^\s*insert into rollout_members\b/i
 const CHANGES = /^\s*(insert|update|delete|with)\b/i
@@ -85,6 +87,9 @@ export class SimDatabase {
   readonly #sessions: RealSessions
   readonly #time: VirtualTime
   readonly #dice: Dice
+  readonly #lateDice: Dice
+  /** Sessions that their processes have lost as they sent COMMIT, and at which the server is still. */
+  readonly #committing = new Set<Lease>()
   readonly #leases = new Set<Lease>()
   readonly #controls = new Set<ControlSession>()
   readonly lockAnswers = new LockAnswers()
@@ -96,6 +101,8 @@ export class SimDatabase {
   isAway = false
   /** The chance that a commit goes through and its answer gets lost, or that it never arrives. */
   lostCommitChance = 0
+  /** The chance that a process loses its session as it sends COMMIT, and the server commits up to some seconds later. */
+  lateCommitChance = 0
   /** The chance that a statement is refused as unavailable, as for a time-out. */
   refusalChance = 0
   observer: DatabaseObserver = {
@@ -111,7 +118,9 @@ export class SimDatabase {
     this.#sessions = sessions
     this.#time = time
     this.#dice = dice
-    sessions.mayBlock = () => this.#leases.size + this.#ending > 1 || this.#lockSessions > 1
+    this.#lateDice = dice.fork('late commits')
+    sessions.mayBlock = () =>
+      this.#leases.size + this.#committing.size + this.#ending > 1 || this.#lockSessions > 1
   }
 
   openFor(client: Client): Database {
@@ -251,6 +260,12 @@ export class SimDatabase {
 
   async #commit(lease: Lease): Promise<void> {
     const { client } = lease
+    if (this.lateCommitChance > 0 && this.#lateDice.chance(this.lateCommitChance)) {
+      await this.pass(client)
+      refuseCut(lease)
+      this.#commitLate(lease)
+      throw new CommitInDoubt('connection lost at commit')
+    }
     const isLost = this.lostCommitChance > 0 && this.#dice.chance(this.lostCommitChance)
     let isCommitted = false
     try {
@@ -258,10 +273,7 @@ export class SimDatabase {
       refuseCut(lease)
       // Either the COMMIT is lost before it reaches the server (here), or its answer is lost after the commit (below).
       if (isLost && this.#dice.chance(0.3)) throw new DatabaseUnavailable('connection lost before commit')
-      const read = <Row extends object>(text: string) =>
-        this.#real(lease, (connection) => connection.query<Row>(text))
-      if (lease.hasPushes) await this.observer.pushes?.(client, lease.beganMs, read)
-      if (lease.hasMembers) await this.observer.stages?.(client, lease.beganMs, read)
+      await this.#observe(lease, (text) => this.#real(lease, (connection) => connection.query(text)))
       await this.#real(lease, (connection) => connection.execute('COMMIT'))
       isCommitted = true
       if (lease.written !== '') this.observer.wrote(client, lease.written)
@@ -274,9 +286,37 @@ export class SimDatabase {
     }
   }
 
+  /** Let the observer look into a transaction that is about to be committed. */
+  async #observe(
+    { client, beganMs, hasPushes, hasMembers }: Lease,
+    read: <Row extends object>(text: string) => Promise<Row[]>,
+  ): Promise<void> {
+    if (hasPushes) await this.observer.pushes?.(client, beganMs, read)
+    if (hasMembers) await this.observer.stages?.(client, beganMs, read)
+  }
+
+  /** The process has this session no more. Its transaction keeps its locks, and is committed if nobody ends it before. */
+  #commitLate(lease: Lease): void {
+    lease.isCut = true
+    this.#leases.delete(lease)
+    this.#committing.add(lease)
+    this.#time.after(this.#lateDice.between(5, LATE_MS), async () => {
+      if (!this.#committing.has(lease)) return
+      const run = <T>(work: (connection: Connection) => Promise<T>) => this.#sessions.run(lease.real, work)
+      await this.#observe(lease, (text) => run((connection) => connection.query(text)))
+      if (!this.#committing.has(lease)) return
+      await run((connection) => connection.execute('COMMIT'))
+      // Who ended it meanwhile gives the session back.
+      if (!this.#committing.delete(lease)) return
+      this.#sessions.give(lease.real)
+      if (lease.written !== '') this.observer.wrote(lease.client, lease.written)
+    })
+  }
+
   /** End a session as the server does when its client is gone: what it had open is rolled back. */
   async #cut(lease: Lease): Promise<void> {
-    if (lease.isCut) return
+    const isCommitting = this.#committing.delete(lease)
+    if (lease.isCut && !isCommitting) return
     lease.isCut = true
     this.#leases.delete(lease)
     this.#ending++
@@ -287,7 +327,7 @@ export class SimDatabase {
 
   /** Every session ends at once. */
   cutAll(): void {
-    for (const lease of this.#leases) void this.#cut(lease)
+    for (const lease of [...this.#leases, ...this.#committing]) void this.#cut(lease)
     for (const control of this.#controls) control.cut()
   }
 
@@ -333,12 +373,13 @@ export class SimDatabase {
   /** End the sessions of the processes of this name; returns how many there were. */
   endSessions(application: string): number {
     const clients = new Set<Client>()
-    for (const { client } of [...this.#controls, ...this.#leases])
+    for (const { client } of [...this.#controls, ...this.#leases, ...this.#committing])
       if (client.application === application) clients.add(client)
     let ended = 0
     for (const client of clients) {
       ended += client.leases.size + client.controls.size
       this.cutClient(client)
+      for (const lease of this.#committing) if (lease.client === client) void this.#cut(lease)
     }
     return ended
   }

@@ -57,7 +57,8 @@ export class Promises {
     this.#watcher = watcher
     this.offers = new OfferPromises(watcher, this.report)
     this.pushes = new PushPromises(watcher, this.report, (id) => world.isDeleted(id))
-    this.delays = new DelayPromises(this.report, world.troubles.lostCommits)
+    const { lostCommits, lateCommits } = world.troubles
+    this.delays = new DelayPromises(this.report, lostCommits || lateCommits)
     const latestWallSince = (sinceMs: number) => world.time.latestWallSince(sinceMs)
     this.starts = new StartPromises(this.report, world.approved, latestWallSince)
     this.stages = new StagePromises(this.report, world.approved, latestWallSince)

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Database, Db } from '../../../lib/store/db.ts'
 import { AutoApplyScene, hashOn } from '../../support/auto-apply-scene.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
+import type { SimService } from '../service/sim-service.ts'
 import { StartPromises } from './starts.ts'
 
 const database = await useTestDatabase()
@@ -38,15 +39,19 @@ beforeEach(async () => {
 afterEach(() => scene.ctx.close())
 
 /** From now on look at every transaction, after `meanwhile` inside it. No operator approved anything. */
-function watch(meanwhile: (tx: Db) => Promise<void> = async () => {}): void {
+function watch(meanwhile: (tx: Db) => Promise<void> = async () => {}): StartPromises {
   const approved = { campaigns: new Map(), startedMs, versions: new Map() }
   const report = (problem: string) => problems.push(problem)
   const starts = new StartPromises(report, approved, () => scene.ctx.clock.now())
   atEnd = async (tx) => {
     await meanwhile(tx)
-    await starts.committing(null, 0, (text) => tx.query(text))
+    await starts.committing(PROCESS, scene.ctx.clock.monotonicMs(), (text) => tx.query(text))
   }
+  return starts
 }
+
+/** The process whose transactions are looked at. Nothing is frozen in it. */
+const PROCESS = { name: 'service', fleet: { workload: () => null } } as unknown as SimService
 
 /** All run version 1, and a campaign has brought version 2 to vm-1. Answers the campaign. */
 async function bring(): Promise<string> {
@@ -130,5 +135,28 @@ describe('a host that was away for two campaigns', () => {
     expect(await comesBack()).toEqual([
       expect.stringMatching(/which was away, although the later \S+ has it (offline|started|applied)$/),
     ])
+  })
+})
+
+describe('a workload that became production after the plan', () => {
+  /** What is said where a process has told so long ago of vm-1 that it is production, and pushes to it all the same. */
+  async function pushed(agoMs: number): Promise<string[]> {
+    await scene.carry(1)
+    await scene.write(2)
+    const { workloadId } = scene.agent('vm-1')
+    const starts = watch()
+    const workload = scene.ctx.fleet.workload(workloadId)!
+    const trustedLabels = { environment: 'production' }
+    starts.workloadTold(PROCESS.name, { ...workload, trustedLabels }, scene.ctx.clock.monotonicMs() - agoMs)
+    await scene.carry(2, { scope: { workload_ids: [workloadId] } })
+    return problems.filter((problem) => problem.includes('production'))
+  }
+
+  it('is told of as wronged where the process knew it before it began to push', async () => {
+    expect(await pushed(60_000)).toEqual([expect.stringMatching(/pushes to \S+, which became production$/)])
+  })
+
+  it('is not where it became so only then', async () => {
+    expect(await pushed(-60_000)).toEqual([])
   })
 })
