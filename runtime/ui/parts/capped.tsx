@@ -5,8 +5,14 @@ import { say } from '../i18n/define.ts'
 import { Action } from './controls.tsx'
 
 const STEP = 200
-/** More than any table has. */
-const ALL_COLUMNS = 30
+/**
+ * Let a cell stand below all columns of its table. One over more than there are would give a table of fixed widths as many,
+ * and those without a width would share what is left.
+ */
+function spanTable(cell: HTMLTableCellElement | null): void {
+  const heading = cell?.closest('table')?.tHead?.rows[0]
+  if (cell && heading) cell.colSpan = heading.cells.length
+}
 
 /**
  * The first rows of a table that may be long, and a row that shows more of them: nobody reads ten thousand rows, and
@@ -29,7 +35,7 @@ export function Capped<Row>({
       {rows.slice(0, limit.value).map(children)}
       {rows.length > limit.value && (
         <tr>
-          <td colSpan={ALL_COLUMNS}>
+          <td ref={(cell) => spanTable(cell)}>
             <span class="actions">
               <span class="muted">{words.firstOf(limit.value, rows.length)}</span>
               <Action

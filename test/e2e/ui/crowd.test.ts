@@ -16,6 +16,12 @@ const rows = () => page.locator('tbody tr[aria-rowindex]')
 /** Check that only the rows in sight are drawn, however many the table holds. */
 const expectFewRows = async () => await expect.poll(() => page.locator('tbody tr').count()).toBeLessThan(120)
 
+/** How many columns a cell stands over beyond those that its table has. */
+const columnsTooMany = (cell: HTMLElement | SVGElement) => {
+  const { colSpan } = cell as HTMLTableCellElement
+  return colSpan - cell.closest('table')!.tHead!.rows[0]!.cells.length
+}
+
 useStage({
   pages: 'none',
   env: { WORKLOAD_DISCONNECT_GRACE_SECONDS: '3600' },
@@ -146,6 +152,8 @@ describe('the fleet table with fifteen thousand workloads', () => {
         await page.getByText('The first 200 of').first().waitFor({ timeout: 60_000 })
       })
       await expect.poll(() => page.locator('tbody tr').count()).toBeLessThan(700)
+      const foot = page.locator('td', { has: page.getByRole('button', { name: 'Show more' }) }).first()
+      expect(await foot.evaluate(columnsTooMany)).toBe(0)
       await page.getByRole('button', { name: 'Show more' }).first().click()
       await page.getByText('The first 400 of').first().waitFor()
     }
