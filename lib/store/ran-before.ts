@@ -15,17 +15,21 @@ const BRINGS = `(p.kind = 'approval'
 
 /**
  * SQL for `taken`: what was brought to the workloads of `these` by a campaign, or by its version by itself, that was rolled
- * back since, or is being so, and is not cut to other scopes: with the push, when the roll-back began, and whether it may
- * still take that back (`is_over` where not). `these` is SQL for ids.
+ * back since, or is being so, and is not cut to other scopes: with the push, when the roll-back began, until when it could
+ * have taken that back and did not (`left_at`; null where it did, or could not), and whether it still may (`is_over` where
+ * not). `these` is SQL for ids.
  */
 const taken = (these: string): string => `taken as materialized (
     select t.workload_id, t.push_id, t.base_hash, t.result_hash, p.seq, p.submitted_at as at,
-      c.roll_back_started_at as back_at, c.status = 'rolled_back' or t.state <> all('{applied,started,rolling_back}') as is_over
+      c.roll_back_started_at as back_at,
+      case when t.state in ('rolled_back', 'rollback_failed', 'no_way_back') then null
+        when t.state = 'moved_on' then t.ended_at else coalesce(c.ended_at, 'infinity') end as left_at,
+      c.status = 'rolled_back' or t.state <> all('{applied,started,rolling_back}') as is_over
     from campaigns c join lateral (
-        select workload_id, push_id, base_hash, result_hash, state from campaign_targets
+        select workload_id, push_id, base_hash, result_hash, state, ended_at from campaign_targets
         where campaign_id = c.id and push_id is not null
         union all
-        select workload_id, push_id, base_hash, result_hash, state from auto_apply_targets
+        select workload_id, push_id, base_hash, result_hash, state, ended_at from auto_apply_targets
         where rolled_back_by = c.id
       ) as t on true
       join pushes p on p.push_id = t.push_id and p.workload_id = t.workload_id
@@ -38,7 +42,8 @@ const taken = (these: string): string => `taken as materialized (
 
 /**
  * SQL for what each workload gets where a push is taken back that is to give it its former config: the config itself, or,
- * where what had brought that last before the push was taken back since, what the workload ran before that, and so on. What
+ * where what had brought that last before the push was taken back since (or was to be, as the push came), what the workload
+ * ran before that, and so on. What
  * a campaign is still about to take back there, as it simply applied that, is brought back: it is that campaign's to go on.
  * `asked` is SQL for rows of `push_id`, `workload_id` and `hash`, the config that ran before the push; null for none.
  * `these` is SQL for the ids of its workloads.
@@ -50,7 +55,8 @@ const ranBefore = (asked: string, these = 'select workload_id from asked'): stri
     union all
     select before.push_id, before.workload_id, t.base_hash, t.seq, t.at, steps + 1
     from before join taken t on t.workload_id = before.workload_id and t.result_hash = before.hash
-      and t.is_over and t.base_hash is not null and t.seq < before.seq and t.back_at > before.at
+      and t.is_over and t.base_hash is not null and t.seq < before.seq
+      and (t.back_at > before.at or t.left_at > before.at)
     where not exists (select from pushes p where p.workload_id = before.workload_id and p.config_hash = before.hash
       and p.seq > t.seq and p.seq < before.seq and ${BRINGS})
   ), ran_before as (
@@ -143,7 +149,8 @@ export async function wasBroughtAgain(
 export const broughtAgain = (own: string, campaignId: string): string => `(p.workload_id = ${own}.workload_id
   and p.config_hash = ${own}.config_hash and p.seq > ${own}.seq and p.kind = 'approval'
   and not exists (select from campaign_targets x join campaigns c on c.id = x.campaign_id
-    where x.push_id = p.push_id and (c.status = 'rolled_back' or x.rollback_push_id is not null))
+    where x.push_id = p.push_id
+      and (x.rollback_push_id is not null or (c.status = 'rolled_back' and x.state <> 'left_scope')))
   and not exists (select from auto_apply_targets x where x.push_id = p.push_id and x.rollback_push_id is not null)
   and (p.auto_apply_id is null or p.auto_apply_id not in (
     select a.id from auto_applies a join campaigns c on c.id = ${campaignId}

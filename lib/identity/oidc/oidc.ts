@@ -116,10 +116,11 @@ export function openOidc(parts: Parts): Oidc {
 
   async function finish({ query, kept, address }: Callback): Promise<CallbackOutcome> {
     const flow = (await seal.open(kept, 'flow')) as BegunFlow | null
-    const said = new URLSearchParams(query)
+    const said = new URL(`${settings.callbackUrl}?${query}`).searchParams
     if (flow === null || said.get('state') !== flow.state) return LOST
-    // Where the provider itself says no, or no code came, it is asked nothing: that needs no room and takes none away.
-    const isAsked = said.has('code') && !said.has('error')
+    // Where the provider itself says no, or no code came, it is asked nothing: that needs no room and takes none away. Empty
+    // ones do not count, as for what reads the callback then.
+    const isAsked = Boolean(said.get('code')) && !said.get('error')
     return isAsked ? parts.limitExchange(address, () => exchange(query, flow)) : exchange(query, flow)
   }
 

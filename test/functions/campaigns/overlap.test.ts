@@ -277,6 +277,48 @@ describe('two campaigns over the same workloads', () => {
     expect(runs()).toEqual(all(hashes[3]))
   })
 
+  it('leave what ran before both where the newer one came to a host before the roll-back of the older one did', async () => {
+    const first = await brought(2)
+    const away = agents[2]!
+    away.lose()
+    await ctx.advance(300)
+    const goOn = async () => {
+      await work(300)
+      for (const agent of agents.slice(0, 2)) agent.apply()
+    }
+    await call('POST', `/campaigns/${first}/roll-back`, { comment: 'no' })
+    for (let n = 0; n < 4; n++) await goOn()
+    const second = await bringing(3)
+    await start(second)
+    for (let n = 0; n < 4; n++) await goOn()
+    expect((await record(first)).status).toBe('rolling_back')
+    // A roll-back looks each two seconds at who is away, and has just done so.
+    await work(2_000)
+    agents[2] = fakeAgent(ctx.fleet, { host: HOSTS[2]!, uid: away.uid })
+    await work(1_000)
+    for (let n = 0; n < 3; n++) await settle()
+    expect(runs()[2]).toBe(hashes[3])
+    expect(await record(first)).toMatchObject({
+      status: 'rolled_back',
+      counts: { rolled_back: 2, moved_on: 1 },
+    })
+    expect(await takeBack(second)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 3 } })
+    expect(runs()).toEqual(all(hashes[1]))
+  })
+
+  it('leave alone what a campaign of other scopes brought again and does not take back there any more', async () => {
+    const first = await brought(2)
+    await pushByHand(3)
+    const again = await brought(2)
+    await database.pool.execute(
+      `update campaigns set scope = scope || '{"cut_to":[{"key":"muster/env","values":["staging"]}]}' where id = $1`,
+      [again],
+    )
+    expect(await takeBack(again)).toMatchObject({ status: 'rolled_back', counts: { left_scope: 3 } })
+    expect(await takeBack(first)).toMatchObject({ status: 'rolled_back', counts: { moved_on: 3 } })
+    expect(runs()).toEqual(all(hashes[2]))
+  })
+
   it('take back what somebody went back to after a push by hand', async () => {
     const first = await brought(2)
     await pushByHand(3)

@@ -131,6 +131,14 @@ const BROUGHT = `
    from auto_apply_targets)`
 
 /**
+ * Whether what `o` had brought was to be taken back by the campaign `older` after the push of this row: that was begun
+ * later, or had come to it by then neither to take it back nor in vain.
+ */
+const MEANT_BACK = (row: string) => `(older.roll_back_started_at > ${row}.started_at
+  or o.state not in ('rolled_back', 'rollback_failed', 'no_way_back')
+    and coalesce(o.ended_at, older.ended_at, 'infinity') > ${row}.started_at)`
+
+/**
  * What a target `t` ran before what had been brought there earlier and was taken back while it ran what this push brought,
  * one after the other.
  */
@@ -143,7 +151,7 @@ const RAN_BEFORE = `
      from before join ${BROUGHT} as o on o.workload_id = t.workload_id and o.result_hash = before.hash
        join pushes own on own.push_id = o.push_id
        join campaigns older on older.id = o.back_id and older.status in ('rolling_back', 'rolled_back')
-         and own.seq < before.seq and older.roll_back_started_at > before.started_at
+         and own.seq < before.seq and ${MEANT_BACK('before')}
      -- The last who brought it counts: where that was not taken back, it stands.
      where not exists (select from pushes p where p.workload_id = t.workload_id and p.kind = 'approval'
        and p.config_hash = before.hash and p.seq > own.seq and p.seq < before.seq))
@@ -158,7 +166,7 @@ const WAS_TAKEN_BACK = `exists (
     and older.status in ('rolling_back', 'rolled_back')
   where o.workload_id = t.workload_id and o.result_hash = back.config_hash and o.base_hash is not null
     and o.state = 'moved_on' and o.ended_at < back.submitted_at
-    and o.started_at < t.started_at and older.roll_back_started_at > t.started_at
+    and o.started_at < t.started_at and ${MEANT_BACK('t')}
     and not exists (select from ${BROUGHT} as r where r.workload_id = t.workload_id
       and r.base_hash = back.config_hash and r.started_at < o.started_at))`
 

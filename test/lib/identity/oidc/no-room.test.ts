@@ -21,7 +21,9 @@ it.each([
   ['the provider says no', 'error=access_denied', 'sign-in-cancelled', 0],
   ['the provider says no beside a code', 'code=x&error=access_denied', 'sign-in-cancelled', 0],
   ['no code came', 'hello=1', 'provider-refused', 0],
+  ['an empty code came', 'code=&hello=1', 'provider-refused', 0],
   ['a code came', 'code=x', 'login-limited', 1],
+  ['a code came beside an empty no', 'code=x&error=', 'login-limited', 1],
 ])(
   'a sign-in that comes back takes room only where the provider is asked about it: %s',
   async (_, query, code, taken) => {
