@@ -53,6 +53,7 @@ export function copyHeaders(request: HttpRequest): Headers {
 interface RequestState {
   /** Called when all of the request is here. */
   onWhole: () => void
+  isWhole: boolean
   isAborted: boolean
   isOverBudget: boolean
   isTooSlow: boolean
@@ -64,12 +65,18 @@ interface RequestState {
 
 const newState = (): RequestState => ({
   onWhole: () => undefined,
+  isWhole: false,
   isAborted: false,
   isOverBudget: false,
   isTooSlow: false,
   onAborted: () => undefined,
   abortListeners: [],
 })
+
+function cameWhole(state: RequestState): void {
+  state.isWhole = true
+  state.onWhole()
+}
 
 /** A body on its way in. */
 interface IncomingBody {
@@ -120,7 +127,7 @@ function collectBody(
   })
   response.onData((chunk, isLast) => {
     // Also of a body that was thrown away: its request has come whole, and is waited for.
-    if (isLast) state.onWhole()
+    if (isLast) cameWhole(state)
     if (chunks === null) return
     length += chunk.byteLength
     if (length > bytesMax) return giveUp('too-large')
@@ -142,6 +149,9 @@ function collectBody(
 
 /** The header of an answer after which the connection is closed. */
 const CLOSES = 'Connection'
+
+/** The same answer, as the last one of its connection. */
+const lastReply = (reply: Reply): Reply => ({ ...reply, headers: { ...reply.headers, [CLOSES]: 'close' } })
 
 /**
  * Write a whole answer, or stream it; nothing once the peer has left. After a whole one with the header
@@ -207,6 +217,31 @@ async function streamBody(
     if (!state.isAborted) response.close()
     throw error
   }
+}
+
+/** For how long an answer waits for the rest of a request's body that nobody reads any more. */
+const REST_MS = 1_000
+
+/**
+ * Resolves once a request is here whole, to true, or to false where its rest does not come soon, or its peer has left. The
+ * library lets a connection that asks for nothing more end only where it was answered after the end of its request was told,
+ * which for one without a body follows on the handler.
+ */
+function untilWhole(state: RequestState): Promise<boolean> {
+  if (state.isWhole) return Promise.resolve(true)
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), REST_MS)
+    const settle = (isWhole: boolean) => {
+      clearTimeout(timer)
+      resolve(isWhole)
+    }
+    const { onWhole } = state
+    state.onWhole = () => {
+      onWhole()
+      settle(true)
+    }
+    state.abortListeners.push(() => settle(false))
+  })
 }
 
 /**
@@ -299,7 +334,8 @@ export function serveRequests(
       }
       handlers
         .handle(raw)
-        .then(async (reply) => {
+        .then(async (said) => {
+          const reply = (await untilWhole(state)) ? said : lastReply(said)
           await writeReply(response, reply, raw.method === 'HEAD', state)
           ended(reply.headers[CLOSES] !== 'close')
         })

@@ -1,4 +1,5 @@
 import { Agent, get } from 'node:http'
+import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { startTestMember, untilOwner } from '../support/members.ts'
@@ -114,4 +115,40 @@ it('strangers at a standby leave it the files with which it becomes active', {
   const standby = await starting
   cleanups.push(() => standby.stop())
   expect(await askFrom('127.0.0.10', port, '/readyz')).toBe(200)
+})
+
+describe('a connection that was answered', () => {
+  /** Ask, and say how the answer begins once the other end has closed the connection. */
+  const untilClosed = (port: number, ...texts: string[]): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1')
+      cleanups.push(() => socket.destroy())
+      let said = ''
+      socket.on('data', (bytes) => {
+        said += bytes.toString('latin1')
+        const next = texts.shift()
+        if (next !== undefined) socket.write(next)
+      })
+      socket.on('error', reject)
+      socket.on('close', () => resolve(said.split('\r\n')[0]!))
+      socket.write(texts.shift()!)
+    })
+
+  it('ends by itself where nothing more is asked on it, whether or not its request had come whole', {
+    timeout: 40_000,
+  }, async () => {
+    const { service, stop } = await startTestService(await freshDatabase(), {})
+    cleanups.push(stop)
+    const ask = (text: string, ...more: string[]) =>
+      untilClosed(service.apiPort, `${text.replace('\n', ' HTTP/1.1\r\nHost: x\r\n')}\r\n`, ...more)
+    const answers = await Promise.all([
+      ask('GET /healthz\n'),
+      ask('GET /api/me\n'),
+      ask('GET /api/nothing\n'),
+      ask('POST /api/auth/logout\nContent-Length: 2\r\n', '{', '}'),
+      ask('POST /api/nothing\nContent-Length: 2\r\n', '{'),
+    ])
+    const statuses = answers.map((line) => line.split(' ')[1])
+    expect(statuses).toEqual(['200', '401', '404', '204', '404'])
+  })
 })
