@@ -17,7 +17,8 @@ useStage({
 
 test('the audit log leads from the id of a request to the request', async () => {
   await page.goto('/audit')
-  const link = page.getByRole('link', { name: request })
+  // As long as it tells requests apart; it leads to the whole.
+  const link = page.getByRole('link', { name: `${request.slice(0, 12)}…` })
   await expect.poll(() => link.first().getAttribute('href')).toBe(`/workloads/${id}/changes/${request}`)
   expect(await findBarriers(page)).toEqual([])
 })
