@@ -1,6 +1,8 @@
 import type { HubFrame, WorkloadUpdate } from '../../../lib/wire/hub.ts'
 import type { RemoteConfigStatus, WorkloadRecord } from '../../../lib/wire/workloads.ts'
 
+type Trouble = NonNullable<WorkloadRecord['trouble']>
+
 /** Whether what is wrong with a workload is still what it was, with the same configs. */
 const isSameTrouble = (a: WorkloadRecord, b: WorkloadRecord): boolean =>
   a.trouble?.kind === b.trouble?.kind &&
@@ -10,11 +12,16 @@ const isSameTrouble = (a: WorkloadRecord, b: WorkloadRecord): boolean =>
   a.active_config_hash === b.active_config_hash &&
   a.reported_config_hash === b.reported_config_hash
 
+/** Whether one says more of the same error than the other, which leaves out names and an agent's own words. */
+const saysMore = (a: Trouble, b: Trouble): boolean =>
+  a.error_message !== undefined ||
+  Object.keys(a.error_parameters ?? {}).length > Object.keys(b.error_parameters ?? {}).length
+
 /** Frames leave out the names that a trouble is about and what instances say of it themselves: a record that was fetched has them, while nothing has changed. */
 export function keepNames(before: WorkloadRecord | undefined, after: WorkloadRecord): WorkloadRecord {
   if (after.trouble?.is_abridged !== true || before?.trouble === undefined || before.trouble.is_abridged)
     return after
-  if (!isSameTrouble(before, after)) return after
+  if (!isSameTrouble(before, after) || !saysMore(before.trouble, after.trouble)) return after
   const { is_abridged: _, ...trouble } = after.trouble
   const { error_cause, error_title, error_parameters, error_message } = before.trouble
   return { ...after, trouble: { ...trouble, error_cause, error_title, error_parameters, error_message } }
