@@ -1,11 +1,5 @@
-import { NO_BODY } from './body-room.ts'
-import { fewConnections } from './descriptor-room.ts'
-import type { ListenerHandlers } from './listener.ts'
+import { type Handle, listenForFew } from './few-listener.ts'
 import { text } from './reply.ts'
-import { listen } from './uws.ts'
-
-/** What answers requests at a listener. */
-type Handle = ListenerHandlers['handle']
 
 /** The health listener while it runs. */
 export interface HealthListener {
@@ -24,15 +18,9 @@ const HEALTH_PATHS = ['/healthz', '/readyz']
 export function startHealthListener(address: string, handle: Handle): HealthListener | null {
   if (address === '') return null
   let present = handle
-  const listener = listen(address, {
-    sockets: [],
-    room: null,
-    connections: fewConnections(),
-    bodyLimit: () => NO_BODY,
-    bodyRoom: null,
-    handle: async (request) =>
-      HEALTH_PATHS.includes(request.path) ? present(request) : text('not found\n', 404),
-  })
+  const listener = listenForFew(address, async (request) =>
+    HEALTH_PATHS.includes(request.path) ? present(request) : text('not found\n', 404),
+  )
   return {
     use(next) {
       present = next

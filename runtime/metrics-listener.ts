@@ -1,9 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
-import { NO_BODY } from './body-room.ts'
-import { fewConnections } from './descriptor-room.ts'
+import { listenForFew } from './few-listener.ts'
 import { type LoopWatch, watchLoop } from './loop-watch.ts'
 import { text } from './reply.ts'
-import { listen } from './uws.ts'
 
 /** The metrics listener while it runs. */
 export interface MetricsListener {
@@ -20,20 +18,13 @@ export function startMetricsListener(
   render: (loop: LoopWatch) => Promise<string>,
 ): MetricsListener {
   const loop = watchLoop(clock)
-  const listener = listen(address, {
-    sockets: [],
-    room: null,
-    connections: fewConnections(),
-    bodyLimit: () => NO_BODY,
-    bodyRoom: null,
-    async handle({ method, path }) {
-      if (path !== '/metrics') return text('not found\n', 404)
-      if (method !== 'GET' && method !== 'HEAD') return text('', 405, { Allow: 'GET, HEAD' })
-      return {
-        ...text(await render(loop)),
-        headers: { 'Content-Type': CONTENT_TYPE },
-      }
-    },
+  const listener = listenForFew(address, async ({ method, path }) => {
+    if (path !== '/metrics') return text('not found\n', 404)
+    if (method !== 'GET' && method !== 'HEAD') return text('', 405, { Allow: 'GET, HEAD' })
+    return {
+      ...text(await render(loop)),
+      headers: { 'Content-Type': CONTENT_TYPE },
+    }
   })
   return {
     port: listener.port,

@@ -6,7 +6,8 @@ import { type BodyLimit, NO_BODY, sharedRoom } from './body-room.ts'
 import type { Context, OpampContext } from './context.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import type { BodySpec, HandshakeVerdict, OpampPostFunction, Socket, SocketDefinition } from './define.ts'
-import { DescriptorRoom, type Descriptors, fewConnections } from './descriptor-room.ts'
+import { DescriptorRoom, type Descriptors } from './descriptor-room.ts'
+import { listenForFew } from './few-listener.ts'
 import { floodLog } from './flood-log.ts'
 import { callFunction } from './guards.ts'
 import type { Listener, ListenerHandlers, RawRequest, SocketRoute } from './listener.ts'
@@ -300,13 +301,4 @@ export async function answerAsStandby(request: RawRequest): Promise<Reply> {
 /**
  * What the API address answers meanwhile. Few connections do for that, and what becomes active needs files of its own.
  */
-export function startStandbyListener(address: string): Listener {
-  return listen(address, {
-    sockets: [],
-    room: null,
-    connections: fewConnections(),
-    bodyLimit: () => NO_BODY,
-    bodyRoom: null,
-    handle: answerAsStandby,
-  })
-}
+export const startStandbyListener = (address: string): Listener => listenForFew(address, answerAsStandby)
