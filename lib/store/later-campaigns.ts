@@ -67,14 +67,15 @@ export async function letWaitAgain(tx: Db, campaignId: string, now: Date): Promi
 }
 
 /**
- * SQL for what campaigns, and versions by themselves, pushed to workloads, each with the campaign whose roll-back takes
- * it back. It is asked of single workloads, so that their indexes are used.
+ * SQL for what campaigns, and versions by themselves, pushed to the workload `$1`, each with the campaign whose roll-back
+ * takes it back.
  */
-const BROUGHT = `brought as not materialized (
-    select workload_id, push_id, base_hash, result_hash, state, started_at, campaign_id as back_id from campaign_targets
-    where push_id is not null
+const BROUGHT = `brought as (
+    select base_hash, result_hash, state, campaign_id as back_id from campaign_targets
+    where workload_id = $1 and push_id is not null
     union all
-    select workload_id, push_id, base_hash, result_hash, state, started_at, rolled_back_by from auto_apply_targets)`
+    select base_hash, result_hash, state, rolled_back_by from auto_apply_targets
+    where workload_id = $1)`
 
 /** Whether another campaign that is being rolled back is about to give a workload this config back. */
 export async function isAboutToGet(
@@ -86,7 +87,7 @@ export async function isAboutToGet(
     `with ${BROUGHT}
      select from brought t join campaigns c on c.id = t.back_id and c.status = 'rolling_back'
        join workloads w on w.id = $1 and w.active_config_hash = t.result_hash
-     where t.workload_id = $1 and t.back_id <> $2 and t.base_hash = $3 and t.state = any($4::text[])`,
+     where t.back_id <> $2 and t.base_hash = $3 and t.state = any($4::text[])`,
     [workloadId, campaignId, hash, MAY_BE_TAKEN_BACK],
   )
   return rows.length > 0

@@ -20,7 +20,7 @@ const BRINGS = `(p.kind = 'approval'
  * not). `these` is SQL for ids.
  */
 const taken = (these: string): string => `taken as materialized (
-    select t.workload_id, t.push_id, t.base_hash, t.result_hash, p.seq, p.submitted_at as at,
+    select t.workload_id, t.base_hash, t.result_hash, p.seq, p.submitted_at as at,
       c.roll_back_started_at as back_at,
       case when t.state in ('rolled_back', 'rollback_failed', 'no_way_back') then null
         when t.state = 'moved_on' then t.ended_at else coalesce(c.ended_at, 'infinity') end as left_at,
@@ -43,8 +43,8 @@ const taken = (these: string): string => `taken as materialized (
 /**
  * SQL for what each workload gets where a push is taken back that is to give it its former config: the config itself, or,
  * where what had brought that last before the push was taken back since (or was to be, as the push came), what the workload
- * ran before that, and so on. What
- * a campaign is still about to take back there, as it simply applied that, is brought back: it is that campaign's to go on.
+ * ran before that, and so on. What a campaign is still about to take back there, as it simply applied that, is brought back:
+ * it is that campaign's to go on.
  * `asked` is SQL for rows of `push_id`, `workload_id` and `hash`, the config that ran before the push; null for none.
  * `these` is SQL for the ids of its workloads.
  */
