@@ -3,6 +3,7 @@ import { aftermathOfTarget } from '../../lib/campaigns/failed-since.ts'
 import { reachOfCampaign } from '../../lib/campaigns/judge/scope.ts'
 import { WORST_FIRST } from '../../lib/campaigns/judge/worst-first.ts'
 import { toTargetRecord } from '../../lib/campaigns/record.ts'
+import { listUnwellSince, tellUnwellSince } from '../../lib/campaigns/unwell-since.ts'
 import { hasOpenPush } from '../../lib/fleet/pushes/find-obstacle.ts'
 import { followedOf } from '../../lib/fleet/state/state.ts'
 import { type TextAccess, whyOf } from '../../lib/fleet/views/errors.ts'
@@ -116,6 +117,7 @@ export default defineHttp({
         ...toTargetRecord(one, { withTexts }),
         ...failureFieldsOf(ctx, one, { withTexts }),
         ...(aftermath === null ? {} : { aftermath }),
+        ...tellUnwellSince(ctx, one, { withTexts }),
         ...holdOf(ctx, campaign, one),
         ...(HAS_REACH.includes(one.state) ? reachOf(ctx, one, { withTexts }) : {}),
         ...wait,
@@ -133,9 +135,11 @@ export default defineHttp({
         order: 'campaign_targets.worst',
         key: ['number', 'number'],
         fetch: async ({ after, limit }) => {
+          const unwell = await listUnwellSince(ctx, campaign.id)
+          const order = { ranks: WORST_FIRST, unwellIds: unwell.map(({ workloadId }) => workloadId) }
           const position = after === null ? null : { rank: Number(after[0]), position: Number(after[1]) }
           const page = { after: position, limit }
-          return withWait(await listTargetsWorstFirst(ctx.db, params.id, filter, WORST_FIRST, page))
+          return withWait(await listTargetsWorstFirst(ctx.db, params.id, filter, order, page))
         },
         isSeen,
         keyOf: ({ rank, position }) => [rank, position],

@@ -25,6 +25,7 @@ import { waitsUntil } from './run/note-ends.ts'
 import { countRun, countRuns, type RunCounts } from './run/run.ts'
 import { CampaignRunner } from './run/runner.ts'
 import { countHaltedStages } from './run/stop-staged.ts'
+import { findUnwellSince } from './unwell-since.ts'
 import { readWayBack } from './way-back.ts'
 
 /** Who is shown a campaign, and whether with the texts that it carries. */
@@ -132,6 +133,7 @@ export class Campaigns {
           ...(reader.withHelp && isWhole
             ? await this.#standing(campaign, counts.get(id)!)
             : { haltNow: null, failedSince: null, slow: null, wayBack: null }),
+          becameUnhealthy: isWhole ? await this.#findUnwell(campaign, reader) : null,
           heldUp: isWhole ? await findHeldUp(this.parts, campaign, counts.get(id)!) : null,
           stagesHalted: countHaltedStages(this.parts, { campaignId: id }),
           appliedInPart: inPart.get(id) ?? null,
@@ -182,6 +184,18 @@ export class Campaigns {
       slow: (counts.all.started ?? 0) > 0 ? await this.#findSlow(id) : null,
       wayBack: canGoBack ? await readWayBack(db, this.parts, campaign) : null,
     }
+  }
+
+  /**
+   * Who became unhealthy since a campaign came to them. Lists colour one that goes on by it; of any other only its own
+   * page says it.
+   */
+  async #findUnwell(
+    campaign: CampaignSummary,
+    reader: CampaignReader,
+  ): Promise<CampaignFacts['becameUnhealthy']> {
+    if (!reader.withHelp && campaign.status !== 'running') return null
+    return findUnwellSince(this.parts, campaign, reader)
   }
 
   /** Whom a campaign has been waiting for, and until when at the latest. */

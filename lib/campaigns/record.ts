@@ -6,6 +6,7 @@ import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
 import type { CampaignSummary, NamedChange, StoredChange } from '../store/campaigns.ts'
 import type { ApprovalHelp, ApprovalRuleInForce, ApprovalTally } from '../wire/approvals.ts'
 import type {
+  BecameUnhealthy,
   CampaignChange,
   CampaignHalt,
   CampaignMiss,
@@ -36,6 +37,8 @@ export interface CampaignFacts {
   stagesHalted: number
   /** What became of those that failed, by how their rollback stands; null where that was not asked, or none failed. */
   failedSince: Readonly<Record<string, number>> | null
+  /** Who became unhealthy since it came to them; null where that was not asked, or nobody did. */
+  becameUnhealthy: BecameUnhealthy | null
   /** Where it is applied on some instances of workloads only; null for nowhere. */
   appliedInPart: StoredInPart | null
   /**
@@ -92,6 +95,7 @@ export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts
     ...(facts.heldUp === null ? {} : { held_up: toHeldUp(facts.heldUp) }),
     ...(facts.stagesHalted === 0 ? {} : { stages_halted: facts.stagesHalted }),
     ...(facts.failedSince === null ? {} : { failed_since: { ...facts.failedSince } }),
+    ...(facts.becameUnhealthy === null ? {} : { became_unhealthy: facts.becameUnhealthy }),
     ...toInPartRecord(facts),
     ...(facts.wayBack === null ? {} : { way_back: toWayBackRecord(facts.wayBack) }),
     wave_counts: counts.waves.map((wave) => ({ ...wave }) as Record<string, number>),

@@ -115,6 +115,22 @@ export async function listFailedTargets(db: Db, campaignId: string, limit: numbe
   )
 }
 
+/** What it takes to look how a target that was well before is now. */
+export type HealthyBefore = Pick<
+  StoredCampaignTarget,
+  'workloadId' | 'workloadName' | 'workloadPlace' | 'resultHash'
+>
+
+/** The first targets of a campaign that applied the change and were well when they were started, in its order. */
+export async function listHealthyBefore(db: Db, campaignId: string, limit: number): Promise<HealthyBefore[]> {
+  return db.query<HealthyBefore>(
+    `select workload_id as "workloadId", workload_name as "workloadName", workload_place as "workloadPlace",
+       result_hash as "resultHash" from campaign_targets
+     where campaign_id = $1 and state = 'applied' and not was_degraded order by position limit $2`,
+    [campaignId, limit],
+  )
+}
+
 /** Which targets are asked for; what is absent does not matter. */
 export interface CampaignTargetFilter {
   states?: readonly CampaignTargetState[]
@@ -162,26 +178,28 @@ export type RankedTarget = StoredCampaignTarget & { rank: number }
 
 /**
  * Targets by how badly they stand, then in the campaign's order. `ranks` are the states, and `left_out:` with the
- * verdict for those that are left out, the worst first; one that is not listed comes last.
+ * verdict for those that are left out, the worst first; one that is not listed comes last. Those of `unwellIds` have the
+ * state `unwell` here.
  */
 export async function listTargetsWorstFirst(
   db: Db,
   campaignId: string,
   filter: Pick<CampaignTargetFilter, 'states' | 'verdicts' | 'groupKey'>,
-  ranks: readonly string[],
+  { ranks, unwellIds }: { ranks: readonly string[]; unwellIds: readonly string[] },
   { after, limit }: { after: Pick<RankedTarget, 'rank' | 'position'> | null; limit: number },
 ): Promise<RankedTarget[]> {
   return db.query<RankedTarget>(
     `select ${COLUMNS}, rank from (
        select *, coalesce(array_position($6::text[],
-           case when state = 'left_out' then 'left_out:' || verdict else state end), 1000) as rank
+           case when state = 'left_out' then 'left_out:' || verdict
+             when workload_id = any($9::text[]) then 'unwell' else state end), 1000) as rank
        from campaign_targets
        where campaign_id = $1 and ($2::text[] is null or state = any($2))
          and ($3::text[] is null or verdict = any($3)) and ($4::text is null or group_key = $4)) ranked
      where $5::int is null or (rank, position) > ($5, $7::int) order by rank, position limit $8`,
     [
       ...[campaignId, filter.states ?? null, filter.verdicts ?? null, filter.groupKey ?? null],
-      ...[after?.rank ?? null, ranks, after?.position ?? null, limit],
+      ...[after?.rank ?? null, ranks, after?.position ?? null, limit, unwellIds],
     ],
   )
 }

@@ -30,6 +30,7 @@ import {
   PIPELINE_SECTIONS,
   WHERE_UNFIT,
 } from './values.ts'
+import { WorkloadTrouble } from './workloads.ts'
 
 export const CampaignStatus = named('CampaignStatus', '', enums(CAMPAIGN_STATUSES))
 export type CampaignStatus = Infer<typeof CampaignStatus>
@@ -470,6 +471,27 @@ export const KeptByItself = named(
 )
 export type KeptByItself = Infer<typeof KeptByItself>
 
+const BecameUnhealthy = named(
+  'BecameUnhealthy',
+  'Workloads that were well before they applied the change and are not now, as the limit `unhealthy` counts them.',
+  type({
+    count: number(),
+    limit: note('How many may in the wave that it is in: with one more it halts.', number()),
+    workloads: note(
+      'The first three, each with what is the matter.',
+      array(
+        type({
+          workload_id: string(),
+          workload_name: string(),
+          workload_place: optional(string()),
+          unhealthy_since: optional(WorkloadTrouble),
+        }),
+      ),
+    ),
+  }),
+)
+export type BecameUnhealthy = Infer<typeof BecameUnhealthy>
+
 export const CampaignRecord = named(
   'CampaignRecord',
   'One change that is carried to many workloads.',
@@ -528,6 +550,10 @@ export const CampaignRecord = named(
     failed_since: note(
       'What became of the targets that failed, by the kind of `PushAftermath`. Only of one campaign that is read by itself.',
       optional(dictionary(number())),
+    ),
+    became_unhealthy: note(
+      'Of one that runs, and of one that is paused, halted or done where it is read by itself; absent for none.',
+      optional(BecameUnhealthy),
     ),
     in_part: note(
       'Workloads that have the change while some of their instances failed it or did not answer (`applied`), and those that have been getting it for a minute or longer, with the instances that have not applied it so far (`started`): how many workloads and instances, the first of the workloads, and until when these are waited for at the latest, which nobody can say while one gets it in stages. `started` only of one campaign that is read by itself. Absent where there are none.',
@@ -657,6 +683,10 @@ export const CampaignTarget = named(
     aftermath: note(
       'Of one that failed: what became of it, as far as the service knows now.',
       optional(PushAftermath),
+    ),
+    unhealthy_since: note(
+      'Of one that was well before it applied the change and is not now: what is the matter with its workload.',
+      optional(WorkloadTrouble),
     ),
     cause: optional(string()),
     title: note('What went wrong, or what a refusal by the plan is about, in English.', optional(string())),

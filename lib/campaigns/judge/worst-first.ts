@@ -7,9 +7,12 @@ import type { CampaignTargetState, CampaignVerdict } from '../../wire/campaigns.
 export const WORST_FIRST: readonly (
   | Exclude<CampaignTargetState, 'left_out'>
   | `left_out:${CampaignVerdict}`
+  | 'unwell'
 )[] = [
   'rollback_failed',
   'failed',
+  // It applied the change and became unhealthy since.
+  'unwell',
   'no_answer',
   'no_way_back',
   'left_scope',

@@ -39,18 +39,14 @@ export async function lookAtApplied(
 ): Promise<Sight> {
   const nowMs = clock.monotonicMs()
   if (!isAfresh && nowMs < run.nextSightMs) return run.sight
-  const find = (id: string, hash: string): Workload | null => {
-    const workload = fleet.workload(id)
-    return workload?.activeHash === hash ? workload : null
-  }
+  const find = (id: string, hash: string) => findHeldTo(fleet, { workloadId: id, resultHash: hash })
   const unwell: string[] = []
   let troubledCount = 0
   for await (const some of inTurns(run.watched, LOOK_CHUNK))
     for (const [id, hash] of some) {
       const workload = find(id, hash)
       if (workload === null) continue
-      // One that is away after it applied the change is not well, nor one that lost half of its instances with it.
-      const isUnwell = workload.status !== 'connected' || hasVanished(workload, { isForLong: true })
+      const isUnwell = isUnwellSince(workload)
       if (isUnwell) unwell.push(id)
       const isInDoubt = workload.live.isHealthAwaited(nowMs) || hasVanished(workload, { isForLong: false })
       if (isUnwell || workload.live.count === 0 || isInDoubt) troubledCount++
@@ -68,6 +64,25 @@ export async function lookAtApplied(
   run.nextSightMs = nowMs + LOOK_MS
   return run.sight
 }
+
+/**
+ * The workload of a target that is held to what a campaign brought; null for one that was deleted, and for one whose
+ * config somebody changed since.
+ */
+export function findHeldTo(
+  fleet: Pick<CampaignParts['fleet'], 'workload'>,
+  { workloadId, resultHash }: { workloadId: string; resultHash: string | null },
+): Workload | null {
+  const workload = fleet.workload(workloadId)
+  return resultHash !== null && workload?.activeHash === resultHash ? workload : null
+}
+
+/**
+ * Whether a workload that was well before it applied the change is not any more: one that is away counts as well, and one
+ * that lost half of its instances with it.
+ */
+export const isUnwellSince = (workload: Workload): boolean =>
+  workload.status !== 'connected' || hasVanished(workload, { isForLong: true })
 
 /**
  * Have so many of its instances vanished as they took up what it runs, that no others took the place of, that as a whole

@@ -31,6 +31,7 @@ import { say } from './define.ts'
 import { formatAgo, formatClock, formatExact, formatLeft, formatList, formatNumber } from './format.ts'
 import { sayProblem } from './problems.ts'
 import { describeHold } from './rollout.ts'
+import { describeReason, describeTrouble } from './trouble.ts'
 
 /** How a workload is named among those that are shown. */
 type NameIn = (name: string, place: string | undefined) => string
@@ -188,6 +189,33 @@ function describeInPart(
   ]
 }
 
+/**
+ * How many workloads became unhealthy since a campaign came to them, which and of what, and, while it goes on, how many
+ * may; none where nobody did.
+ */
+function describeBecameUnhealthy(
+  { became_unhealthy: found, status }: Pick<CampaignRecord, 'became_unhealthy' | 'status'>,
+  nameIn: NameIn,
+): string[] {
+  if (found === undefined) return []
+  const words = say(campaignTexts)
+  const named = found.workloads.map(({ workload_name: name, workload_place: place, ...about }) =>
+    [nameIn(name, place), describeUnwell(about)].filter((part) => part !== '').join(' – '),
+  )
+  const more = found.count - named.length
+  const who = [...named, ...(named.length > 0 && more > 0 ? [words.haltMore(more)] : [])].join('; ')
+  return [
+    words.becameUnhealthy(found.count, who),
+    ...(status === 'running' ? [words.mayBecome(found.limit)] : []),
+  ]
+}
+
+/** What is the matter with a workload that became unhealthy since a campaign came to it; empty for any other. */
+const describeUnwell = ({ unhealthy_since: trouble }: Pick<CampaignTarget, 'unhealthy_since'>): string =>
+  trouble === undefined
+    ? ''
+    : [describeTrouble(trouble), describeReason(trouble)].filter((part) => part !== '').join(', ')
+
 /** Who ended a campaign for good, when and why. */
 function describeClosed(status: 'rolled_back' | 'aborted', of: CampaignRecord): string {
   const words = say(campaignTexts)
@@ -303,6 +331,7 @@ export const describeFate = (target: CampaignTarget): string =>
   [
     describeTarget(target),
     describeTargetReach(target),
+    describeUnwell(target),
     describeAftermath(target.aftermath, describeTarget(target)),
   ]
     .filter((part) => part !== '')
@@ -317,9 +346,11 @@ export function describeState({
   cause,
   reach,
   is_back: isBack,
-}: Pick<CampaignTarget, 'state' | 'cause' | 'reach' | 'is_back'>): string {
+  unhealthy_since: trouble,
+}: Pick<CampaignTarget, 'state' | 'cause' | 'reach' | 'is_back' | 'unhealthy_since'>): string {
   const words = say(campaignTexts)
   if (isBack) return words.back
+  if (trouble !== undefined) return words.appliedUnwell
   if (isAppliedInPart({ state, reach })) return words.appliedInPart
   return state === 'rollback_failed' && cause === 'in_part' ? words.backInPart : words.state[state]
 }
@@ -427,7 +458,7 @@ export function describeCampaign(
 ): string[] {
   const words = say(campaignTexts)
   const away = of.counts['offline'] ?? 0
-  const since = describeFailedSince(of)
+  const since = [...describeFailedSince(of), ...describeBecameUnhealthy(of, nameIn)]
   const more = [
     ...since,
     ...(of.status === 'running' ? describeInPart(of, 'started', nowMs, nameIn) : []),

@@ -211,6 +211,11 @@ export const campaignTexts = defineTexts({
         ...(failed > 0 ? [`${n(failed)} failed it${why && `: ${why}`}`] : []),
       ].join(', '),
     appliedInPart: 'applied in part',
+    appliedUnwell: 'applied, unhealthy since',
+    becameUnhealthy: (count: number, who: string) =>
+      `${workloadsEn(count)} became unhealthy since ${plural(count, 'it has', 'they have')} it${who && `: ${who}`}.`,
+    mayBecome: (limit: number) =>
+      limit === 0 ? 'None may: it halts.' : `At most ${n(limit)} may; with one more it halts.`,
     reachedPart: 'All have it, some in part',
     doneButNext: 'Bring these a config that works for them, by a change or a campaign of their own.',
     missing: {
@@ -594,6 +599,13 @@ export const campaignTexts = defineTexts({
         ...(failed > 0 ? [`${n(failed)} en échec${why && ` : ${why}`}`] : []),
       ].join(', '),
     appliedInPart: 'appliqué en partie',
+    appliedUnwell: 'appliqué, en défaut depuis',
+    becameUnhealthy: (count: number, who: string) =>
+      `${workloadsFr(count)} en défaut depuis ${plural(count, 'qu’il', 'qu’ils')} ${plural(count, 'l’a', 'l’ont')}${who && ` : ${who}`}.`,
+    mayBecome: (limit: number) =>
+      limit === 0
+        ? 'Aucun n’est admis : elle s’arrête.'
+        : `${n(limit)} au plus ${plural(limit, 'est admis', 'sont admis')} ; un de plus l’arrête.`,
     reachedPart: 'Tous l’ont, certains en partie',
     doneButNext:
       'Apportez à ceux-là une config qui leur convient, par une modification ou une campagne à eux.',

@@ -60,7 +60,7 @@ const TONES: Partial<Record<CampaignTargetState, Tone>> = {
 }
 
 /** How a campaign stands with a workload; one of which some instances failed or did not answer has a `reach`. */
-type Standing = Pick<CampaignTarget, 'state' | 'reach'>
+type Standing = Pick<CampaignTarget, 'state' | 'reach' | 'unhealthy_since'>
 
 /** Whether a target has the change on some of its instances only, for good. */
 export const isAppliedInPart = ({ state, reach }: Standing): boolean =>
@@ -68,7 +68,11 @@ export const isAppliedInPart = ({ state, reach }: Standing): boolean =>
 
 /** The tone of how a campaign stands with a workload. */
 export const toneOfTarget = (target: Standing): Tone =>
-  isAppliedInPart(target) ? 'warn' : (TONES[target.state] ?? 'idle')
+  target.unhealthy_since !== undefined
+    ? 'bad'
+    : isAppliedInPart(target)
+      ? 'warn'
+      : (TONES[target.state] ?? 'idle')
 
 const SHAPES: Record<Tone, CampaignLook[1]> = {
   ok: 'tick',
@@ -80,26 +84,29 @@ const SHAPES: Record<Tone, CampaignLook[1]> = {
 
 /**
  * The shape of how a campaign stands with a workload: what failed and what was applied differ without their colours, and
- * one that was rolled back looks like a campaign that was.
+ * one that was rolled back looks like a campaign that was. One that became unhealthy with the change has not failed it.
  */
-export const shapeOfTarget = (target: Standing): CampaignLook[1] =>
-  target.state === 'rolled_back' ? CAMPAIGN_LOOK.rolled_back[1] : SHAPES[toneOfTarget(target)]
+export function shapeOfTarget(target: Standing): CampaignLook[1] {
+  if (target.state === 'rolled_back') return CAMPAIGN_LOOK.rolled_back[1]
+  return target.unhealthy_since === undefined ? SHAPES[toneOfTarget(target)] : 'triangle'
+}
 
 /**
  * How a campaign looks now: one that is done is only well where every workload runs it, and one that goes on is not well
- * once some failed.
+ * once some failed or became unhealthy with it.
  */
 export function lookOf({
   status,
   counts,
   in_part: inPart,
   held_up: heldUp,
-}: Pick<CampaignRecord, 'status' | 'counts' | 'held_up'> & {
+  became_unhealthy: unwell,
+}: Pick<CampaignRecord, 'status' | 'counts' | 'held_up' | 'became_unhealthy'> & {
   in_part?: Readonly<Record<string, unknown>>
 }): CampaignLook {
   const isMissed = countMissing(counts).length > 0 || inPart?.['applied'] !== undefined
   if (status === 'done' && isMissed) return ['warn', 'triangle']
-  const hasFailed = statesThat('went-wrong').some((state) => (counts[state] ?? 0) > 0)
+  const hasFailed = unwell !== undefined || statesThat('went-wrong').some((state) => (counts[state] ?? 0) > 0)
   if (status === 'running' && !hasFailed && heldUp !== undefined) return ['warn', 'clock']
   return status === 'running' && hasFailed ? ['bad', 'half'] : CAMPAIGN_LOOK[status]
 }

@@ -100,7 +100,9 @@ export function Targets({ of }: { of: CampaignRecord }) {
   const state = query.value.get('state') ?? undefined
   const open = useRef<ReadonlySet<string>>(new Set())
   const targets = useResource(
-    of.plan === undefined ? null : `campaign-targets:${of.id}:${of.plan_hash}:${state}:${of.updated_at}`,
+    of.plan === undefined
+      ? null
+      : `campaign-targets:${of.id}:${of.plan_hash}:${state}:${of.updated_at}:${of.became_unhealthy?.count ?? 0}`,
     (abort) =>
       api.campaignTargets(of.id, { order: 'worst', ...(state === undefined ? {} : { state }) }, abort),
     (frame) =>

@@ -539,3 +539,44 @@ test('how the workloads of a campaign stand is told in one order, however they a
   expect(inOrder({ rolled_back: 3, failed: 1 })).toEqual(told)
   expect(inOrder({ failed: 1, rolled_back: 3 })).toEqual(told)
 })
+
+describe('a campaign after which workloads became unhealthy', () => {
+  const unhealthy_since = {
+    kind: 'unhealthy',
+    count: 4,
+    total: 4,
+    component: 'exporter:otlphttp',
+    error_cause: 'connection_failed',
+    error_title: 'x',
+    error_parameters: { address: 'mail.example.com:4318' },
+  } as const
+  const of = {
+    status: 'running',
+    wave: 2,
+    counts: { applied: 5, started: 3 },
+    plan: { target_count: 8, waves: [{}, {}, {}] },
+    became_unhealthy: {
+      count: 1,
+      limit: 3,
+      workloads: [{ workload_id: 'w', workload_name: 'mail-gateway', unhealthy_since }],
+    },
+  } as unknown as CampaignRecord
+
+  test('says how many, which, of what, and how many may while it goes on', () => {
+    const said = describeCampaign(of, 0).join(' ')
+    expect(said).toMatch(
+      /^Wave 3 of 3: 5 of 8 workloads run it\. 1 workload became unhealthy since it has it: mail-gateway – 4 of 4 unhealthy, cannot reach mail\.example\.com:4318 · exporter otlphttp\. At most 3 may; with one more it halts\.$/,
+    )
+    const done = { ...of, status: 'done', counts: { applied: 8 } } as unknown as CampaignRecord
+    expect(describeCampaign(done, 0).join(' ')).toMatch(/became unhealthy since it has it: mail-gateway/)
+    expect(describeCampaign(done, 0).join(' ')).not.toMatch(/may;/)
+    expect(lookOf(of)).toEqual(['bad', 'half'])
+  })
+
+  test('marks it and says why in its row', () => {
+    const target = { state: 'applied', verdict: 'changes', unhealthy_since } as unknown as CampaignTarget
+    expect(describeState(target)).toBe('applied, unhealthy since')
+    expect(describeFate(target)).toMatch(/4 of 4 unhealthy, cannot reach mail\.example\.com:4318/)
+    expect([toneOfTarget(target), shapeOfTarget(target)]).toEqual(['bad', 'triangle'])
+  })
+})

@@ -1,0 +1,82 @@
+import { findDrifted } from '../fleet/views/drifted.ts'
+import type { TextAccess } from '../fleet/views/errors.ts'
+import { findTrouble } from '../fleet/views/trouble.ts'
+import { limitOf } from '../model/campaign-rules.ts'
+import { listHealthyBefore, type StoredCampaignTarget } from '../store/campaign-targets.ts'
+import type { CampaignSummary } from '../store/campaigns.ts'
+import { inTurns } from '../turns.ts'
+import type { BecameUnhealthy, CampaignTarget } from '../wire/campaigns.ts'
+import type { CampaignParts } from './judge/parts.ts'
+import { findHeldTo, isUnwellSince } from './run/look-at-applied.ts'
+
+/** Targets of one campaign that are looked at for this. */
+const LOOKED_AT_MAX = 20_000
+/** Those of them that are looked at in one turn of the event loop. */
+const CHUNK = 500
+/** Workloads that are named of them. */
+const NAMED_MAX = 3
+
+type Parts = Pick<CampaignParts, 'db' | 'fleet' | 'clock'>
+type Told = Pick<CampaignTarget, 'unhealthy_since'>
+
+/** The targets that were well before they applied the change and are not now, by the measure of the campaign's limit. */
+export async function listUnwellSince(
+  { db, fleet }: Pick<Parts, 'db' | 'fleet'>,
+  campaignId: string,
+): Promise<Awaited<ReturnType<typeof listHealthyBefore>>> {
+  const unwell: Awaited<ReturnType<typeof listHealthyBefore>> = []
+  for await (const some of inTurns(await listHealthyBefore(db, campaignId, LOOKED_AT_MAX), CHUNK))
+    for (const target of some) {
+      const workload = findHeldTo(fleet, target)
+      if (workload !== null && isUnwellSince(workload)) unwell.push(target)
+    }
+  return unwell
+}
+
+/** What is the matter with a target that became unhealthy since it applied the change; nothing of any other. */
+export function tellUnwellSince(
+  parts: Pick<Parts, 'fleet' | 'clock'>,
+  target: Pick<StoredCampaignTarget, 'workloadId' | 'resultHash' | 'state' | 'wasDegraded'>,
+  texts: TextAccess,
+): Told {
+  const { state, wasDegraded } = target
+  const workload = state !== 'applied' || wasDegraded ? null : findHeldTo(parts.fleet, target)
+  if (workload === null || !isUnwellSince(workload)) return {}
+  const { clock, fleet } = parts
+  const facts = {
+    drifted: findDrifted(fleet, workload),
+    isVersionOutdated: false,
+    nowMs: clock.monotonicMs(),
+    now: clock.now(),
+  }
+  return { unhealthy_since: findTrouble(workload, facts, texts) ?? { kind: 'degraded' } }
+}
+
+/**
+ * How many workloads became unhealthy since a campaign came to them, how many may, and the first of them that the reader
+ * sees; null for none, and for a campaign that is over.
+ */
+export async function findUnwellSince(
+  parts: Parts,
+  { id, status, wave, rules, raised, plan }: CampaignSummary,
+  { sees, withTexts }: TextAccess & { sees: ((workloadId: string) => boolean) | null },
+): Promise<BecameUnhealthy | null> {
+  if (!COUNTS_UNWELL.has(status)) return null
+  const unwell = await listUnwellSince(parts, id)
+  if (unwell.length === 0) return null
+  const targetCount = plan?.target_count ?? 0
+  const shown = unwell.filter(({ workloadId }) => sees === null || sees(workloadId)).slice(0, NAMED_MAX)
+  return {
+    count: unwell.length,
+    limit: limitOf('unhealthy', { wave, targetCount, asked: rules.limits, raised }),
+    workloads: shown.map((target) => ({
+      workload_id: target.workloadId,
+      workload_name: target.workloadName,
+      ...(target.workloadPlace === '' ? {} : { workload_place: target.workloadPlace }),
+      ...tellUnwellSince(parts, { ...target, state: 'applied', wasDegraded: false }, { withTexts }),
+    })),
+  }
+}
+
+/** Of these it is told: who is being changed, or was not long ago. One that was ended has no say any more. */
+const COUNTS_UNWELL: ReadonlySet<CampaignSummary['status']> = new Set(['running', 'paused', 'halted', 'done'])
