@@ -184,6 +184,8 @@ export interface HttpRequest<Params, Query, Body> {
   header(name: string): string
   /** The raw path and query, as sent. */
   target: { path: string; query: string }
+  /** Run this when whoever asked leaves before there is an answer. */
+  onGone(listener: () => void): void
 }
 
 /** Says what a success looks like: for the OpenAPI document, and for the tests, which hold every answer to it. */

@@ -22,6 +22,8 @@ export interface IncomingCall {
   isOverBudget(): boolean
   /** Count the body for this user; false when that is too much. */
   holdBodyFor(userId: string): boolean
+  /** Run this when the caller leaves before there is an answer. */
+  onGone(listener: () => void): void
 }
 
 const SAFE_METHODS = ['GET', 'HEAD']
@@ -201,6 +203,7 @@ export async function callFunction(fn: HttpFunction, call: IncomingCall, ctx: Co
     isSecure: call.isSecure,
     header: call.header,
     target: { path: call.path, query: call.query },
+    onGone: call.onGone,
   }
   try {
     return await definition.handle(request, ctx)

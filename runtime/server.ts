@@ -182,7 +182,7 @@ export function createApiHandlers(
     client: { remoteAddress: string; isSecure: boolean },
   ) {
     if (match.kind === 'function')
-      return callFunction(match.function.definition, { ...request, params: match.params, ...client }, ctx)
+      return callFunction(match.function.definition, toCall(request, match.params, client), ctx)
     const socket = sockets.find((candidate) => candidate.path === request.path)
     if (socket !== undefined) return answerNonHandshake(socket, request, 'GET')
     if (match.kind === 'method-not-allowed')
@@ -302,3 +302,11 @@ export async function answerAsStandby(request: RawRequest): Promise<Reply> {
  * What the API address answers meanwhile. Few connections do for that, and what becomes active needs files of its own.
  */
 export const startStandbyListener = (address: string): Listener => listenForFew(address, answerAsStandby)
+
+/** What a function is called with; that the caller has left is also said where it had before anybody asked. */
+const toCall = <Params, Client>(request: RawRequest, params: Params, client: Client) => ({
+  ...request,
+  params,
+  ...client,
+  onGone: (run: () => void) => (request.isAborted() ? run() : request.onAborted(run)),
+})

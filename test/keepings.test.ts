@@ -460,6 +460,10 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'there are at most four hundred, from however many addresses',
     ],
   },
+  'lib/identity/oidc-callbacks.ts Place.waiting': {
+    bound: 'twenty callbacks of the address',
+    reachedBy: ['lib/identity/oidc-callbacks.test.ts', 'there are at most twenty of an address'],
+  },
   'lib/identity/oidc/ended-flows.ts openEndedFlows().ended': {
     bound: '10,000 sign-ins with the provider, for 15 minutes each',
     reachedBy: [

@@ -14,13 +14,14 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 302, description: 'To the page that was wanted, or back to the sign-in page.' }],
   errors: ['not-found'],
-  async handle({ header, target, remoteAddress }, ctx) {
+  async handle({ header, target, remoteAddress, onGone }, ctx) {
     const { oidc } = ctx.identity
     if (oidc === null) return problem('not-found')
     const outcome = await oidc.finish({
       query: target.query,
       kept: readCookie(header('cookie'), FLOW_COOKIE),
       address: remoteAddress,
+      onGone,
     })
     if (!outcome.ok) return goToRefusal(ctx, outcome.refusal)
     const { publicUrl } = oidc.settings

@@ -149,6 +149,8 @@ export interface Call {
   isSecure?: boolean
   /** What happens between the head of the request and the end of its body. */
   whileSending?: () => Promise<unknown>
+  /** Is given what is to run when the caller leaves before there is an answer. */
+  whenGone?: (listener: () => void) => void
 }
 
 const functions = loadFunctions(FUNCTIONS)
@@ -195,6 +197,7 @@ export async function invoke(ctx: Context, request: string, call: Call = {}): Pr
       header: (name) => headers[name] ?? '',
       isOverBudget: () => false,
       holdBodyFor: () => true,
+      onGone: (listener) => call.whenGone?.(listener),
       body: async () => {
         await call.whileSending?.()
         return body.length > limit ? 'too-large' : body

@@ -42,7 +42,11 @@ export interface Callback {
   query: string
   kept: string
   address: string
+  /** Have this run when the browser has left before there is an answer. */
+  onGone?: OnGone
 }
+
+type OnGone = (run: () => void) => void
 
 /** Sign-in with an identity provider. Texts that browsers keep are sealed: only muster can read and write them. */
 export interface Oidc {
@@ -71,7 +75,11 @@ interface Parts {
   /** E-mails of administrators that the settings name. */
   keptAdministrators: readonly string[]
   /** Asks the provider about a callback from an address, unless it is asked about too many already. */
-  limitExchange(address: string, exchange: () => Promise<CallbackOutcome>): Promise<CallbackOutcome>
+  limitExchange(
+    address: string,
+    exchange: () => Promise<CallbackOutcome>,
+    onGone?: OnGone,
+  ): Promise<CallbackOutcome>
   fetchFromIssuer: IssuerFetch
 }
 
@@ -114,14 +122,14 @@ export function openOidc(parts: Parts): Oidc {
   }
   const unguessable = () => Buffer.from(random.bytes(32)).toString('base64url')
 
-  async function finish({ query, kept, address }: Callback): Promise<CallbackOutcome> {
+  async function finish({ query, kept, address, onGone }: Callback): Promise<CallbackOutcome> {
     const flow = (await seal.open(kept, 'flow')) as BegunFlow | null
     const said = new URL(`${settings.callbackUrl}?${query}`).searchParams
     if (flow === null || said.get('state') !== flow.state) return LOST
     // Where the provider itself says no, or no code came, it is asked nothing: that needs no room and takes none away. Empty
     // ones do not count, as for what reads the callback then.
     const isAsked = Boolean(said.get('code')) && !said.get('error')
-    return isAsked ? parts.limitExchange(address, () => exchange(query, flow)) : exchange(query, flow)
+    return isAsked ? parts.limitExchange(address, () => exchange(query, flow), onGone) : exchange(query, flow)
   }
 
   async function exchange(query: string, flow: BegunFlow): Promise<CallbackOutcome> {

@@ -47,6 +47,7 @@ export function callAs(
         remoteAddress: '192.0.2.1',
         isSecure: false,
         header: () => '',
+        onGone: () => {},
         target: { path, query: '' },
         sight: { scopes: null, sees: () => true },
       }

@@ -27,6 +27,7 @@ it.each([
 ])(
   'a sign-in that comes back takes room only where the provider is asked about it: %s',
   async (_, query, code, taken) => {
+    const onGone = () => {}
     const asked: string[] = []
     let places = 0
     const oidc = openOidc({
@@ -40,8 +41,9 @@ it.each([
       settings: settingsFor(ISSUER, 'https://muster.example'),
       keptAdministrators: [],
       // There is no room left.
-      async limitExchange() {
+      async limitExchange(_address, _exchange, heard) {
         places++
+        expect(heard).toBe(onGone)
         return { ok: false, refusal: { code: 'login-limited' } }
       },
       async fetchFromIssuer(url) {
@@ -52,7 +54,7 @@ it.each([
     const begun = await oidc.begin('/')
     if (!begun.ok) throw new Error(begun.refusal.code)
     const state = new URL(begun.url).searchParams.get('state')
-    const back = { query: `${query}&state=${state}`, kept: begun.kept, address: '192.0.2.1' }
+    const back = { query: `${query}&state=${state}`, kept: begun.kept, address: '192.0.2.1', onGone }
     expect(await oidc.finish(back)).toEqual({ ok: false, refusal: { code } })
     expect([places, asked]).toEqual([taken, ['/.well-known/openid-configuration']])
   },
