@@ -8,7 +8,7 @@ import type { AuditHead } from '../lib/store/audit.ts'
 import { migrate, readMigrations } from '../lib/store/migrate.ts'
 import { openPool, type Pool } from '../lib/store/pool.ts'
 import { openProcessLock } from '../lib/store/process-lock.ts'
-import { checkServerVersion } from '../lib/store/server-version.ts'
+import { checkServer } from '../lib/store/server-version.ts'
 
 import type { Command } from './command-line.ts'
 import { composePeople } from './compose.ts'
@@ -110,7 +110,7 @@ async function checkConfig(pool: Pool, config: Config, { out, error }: CommandPa
     error(`${fault}\n`)
     return FAILED
   }
-  await checkServerVersion(pool)
+  await checkServer(pool)
   out('The configuration is usable and the database answers.\n')
   return DONE
 }

@@ -16,7 +16,7 @@ import {
   staysNewest,
   tryAdvisoryLock,
 } from './lock-statements.ts'
-import { checkServerVersion } from './server-version.ts'
+import { checkServer } from './server-version.ts'
 
 /** Thrown when another process has become the owner: this one may write nothing any more, as if without a database. */
 export class EpochLost extends DatabaseUnavailable {
@@ -105,7 +105,7 @@ class AdvisoryProcessLock implements ProcessLock {
     const first = await this.#open()
     const asked = { connection: first }
     try {
-      await checkServerVersion(first)
+      await checkServer(first)
       await this.#untilOwner(asked, ended, onStandby)
     } catch (error) {
       await asked.connection.close()

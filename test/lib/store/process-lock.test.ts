@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../lib/clock.ts'
 import { DatabaseUnavailable } from '../../../lib/store/db.ts'
@@ -8,7 +9,7 @@ import {
   type ProcessLock,
   type ProcessLockOptions,
 } from '../../../lib/store/process-lock.ts'
-import { checkServerVersion } from '../../../lib/store/server-version.ts'
+import { checkServer } from '../../../lib/store/server-version.ts'
 import { startDatabaseProxy } from '../../support/database-proxy.ts'
 import { type RecordingLog, recordingLog } from '../../support/fakes.ts'
 import { createTestDatabase, openTestConnection, type TestDatabase } from '../../support/postgres.ts'
@@ -485,12 +486,28 @@ describe('process lock', () => {
 
   it('refuses a server older than PostgreSQL 15 by name, and takes that one', async () => {
     const server = (number: string, name: string) => ({
-      query: async <Row extends object>() => [{ number, name }] as unknown as Row[],
+      query: async <Row extends object>() => [{ number, name, encoding: 'UTF8' }] as unknown as Row[],
       execute: async () => 0,
     })
-    await expect(checkServerVersion(server('140013', '14.13'))).rejects.toThrow(
+    await expect(checkServer(server('140013', '14.13'))).rejects.toThrow(
       'PostgreSQL 15 or newer is needed, this server is PostgreSQL 14.13',
     )
-    await checkServerVersion(server('150000', '15.0'))
+    await checkServer(server('150000', '15.0'))
+  })
+
+  it('refuses a database that is not in UTF-8 by name', async () => {
+    const { pool } = await freshDatabase()
+    const name = `muster_${randomBytes(6).toString('hex')}`
+    await pool.execute(
+      `create database ${name} encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C' template template0`,
+    )
+    cleanups.push(() => pool.execute(`drop database ${name} with (force)`))
+    const database = await freshDatabase()
+    const dsn = new URL(database.dsn)
+    dsn.pathname = `/${name}`
+    const { lock } = startProcess(database, 'first', { dsn: dsn.toString() })
+    await expect(lock.acquire(new AbortController().signal, () => {})).rejects.toThrow(
+      'A database in UTF-8 is needed, this one is in SQL_ASCII',
+    )
   })
 })
