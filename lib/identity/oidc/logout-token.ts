@@ -34,7 +34,7 @@ const TOKEN_MAX = 16_384
 const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** Is told why a logout token is not valid, in words that hold nothing of the token. */
+/** Is told why a logout token is not valid: one of a few reasons, which hold nothing of the token. */
 export type TellInvalid = (why: string) => void
 
 /**
@@ -71,9 +71,19 @@ export async function checkLogoutToken(
     return { issuer: expected.issuer, subject, providerSession, tokenHash: hashSigned(token) }
   } catch (error) {
     if (error instanceof KeysUnavailable) throw error
-    // Whatever the reason, an invalid token logs nobody out. Other errors than these might quote the token.
-    return refuse(error instanceof errors.JOSEError ? error.message : 'it cannot be read')
+    // Whatever the reason, an invalid token logs nobody out.
+    return refuse(reasonOf(error))
   }
+}
+
+/**
+ * What is wrong with a token, in words that are not its own. Those about a claim that is asked for name that one; others
+ * may quote the header, which is whatever a stranger wrote.
+ */
+function reasonOf(error: unknown): string {
+  if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired)
+    return error.message
+  return error instanceof errors.JOSEError ? error.code : 'it cannot be read'
 }
 
 /** Without the signature: some can be written in several ways that are all valid. */

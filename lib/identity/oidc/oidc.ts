@@ -117,7 +117,7 @@ export function openOidc(parts: Parts): Oidc {
     'a logout token of the identity provider was refused, and ended nothing',
   )
   const tellers: LogoutTellers = {
-    invalid: (why) => noteRefused('logout-token-invalid', why),
+    invalid: (why) => noteRefused('logout-token-invalid', why, why),
     away: (error) => noteAway('provider-away', error),
   }
   const unguessable = () => Buffer.from(random.bytes(32)).toString('base64url')

@@ -85,6 +85,29 @@ describe('a logout token', () => {
     expect(await checkLogoutToken(shared, async () => secret, EXPECTED)).toBeNull()
   })
 
+  it.each([
+    [
+      'a header that nobody knows',
+      { alg: 'RS256', crit: ['gone fishing'], 'gone fishing': 1 },
+      'ERR_JOSE_NOT_SUPPORTED',
+    ],
+    ['another algorithm', { alg: 'HS999 gone fishing' }, 'ERR_JOSE_ALG_NOT_ALLOWED'],
+    ['nothing that is true of it', { alg: 'RS256' }, 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED'],
+  ])('with %s is told of in words that hold nothing of it', async (_, header, code) => {
+    const part = (said: object) => Buffer.from(JSON.stringify(said)).toString('base64url')
+    const told: string[] = []
+    const token = `${part(header)}.${part(SAID)}.${Buffer.alloc(256).toString('base64url')}`
+    expect(
+      await checkLogoutToken(
+        token,
+        async () => keys.publicKey,
+        EXPECTED,
+        (why) => told.push(why),
+      ),
+    ).toBeNull()
+    expect(told).toEqual([code])
+  })
+
   it('that is overlong, or none at all, is not read', async () => {
     const long = await sign({ ...SAID, padding: 'x'.repeat(16_384) })
     expect(await checkLogoutToken(long, async () => keys.publicKey, EXPECTED)).toBeNull()
