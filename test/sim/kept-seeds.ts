@@ -73,6 +73,10 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
   [1786, 'nothing of the fleet: a first config that only ever failed was taken for a way back'],
   [1873, 'nothing of the fleet: one that failed and had only that to go back to was to have gone back'],
   [1234, 'words of an agent about a workload that was in trouble before, which browsers took for known'],
+  [
+    1581,
+    'nothing of the fleet: a poller that was a member of stages without polling was to be offered nothing after them',
+  ],
 ]
 
 /** As `KEPT_SEEDS`, of worlds that run campaigns as well. */

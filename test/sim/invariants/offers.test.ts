@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { APPLYING_MS, type Offer } from '../../../lib/fleet/decide/offer.ts'
-import type { Instance } from '../../../lib/fleet/state/model.ts'
+import type { Instance, Workload } from '../../../lib/fleet/state/model.ts'
 import type { Connection } from '../../../lib/store/connection.ts'
 import { Placements } from '../agents/placements.ts'
 import { OfferPromises } from './offers.ts'
@@ -77,6 +77,24 @@ describe('a config that is offered over one socket as if it was for the first ti
     }
     expect(find(true)).toEqual([])
     expect(find(false)).toEqual([`${UID} was offered generation 1 again: new-connection`])
+  })
+
+  it('may be offered again where another push was assigned meanwhile of which nothing was sent, and not where none was', () => {
+    const assigned = (active: string, between: string | null) => (_: Placements, promises: OfferPromises) => {
+      for (const pushId of [between ?? active, active]) {
+        const followed = { push: { pushId }, scope: null }
+        const workload = {
+          id: 'a',
+          instances: new Set([instance]),
+          rollout: null,
+          takenBack: null,
+          active: followed,
+        }
+        promises.pushChanged('service 1', workload as unknown as Workload)
+      }
+    }
+    expect(findAfter(assigned('p1', 'p2'))).toEqual([])
+    expect(findAfter(assigned('p1', null))).toEqual([`${UID} was offered generation 1 again: assigned`])
   })
 
   it('may not be where the agent only described itself again', () => {

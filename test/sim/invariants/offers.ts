@@ -6,7 +6,8 @@ import {
   REPEATS_MAX,
   SENDS_MAX,
 } from '../../../lib/fleet/decide/offer.ts'
-import type { Instance } from '../../../lib/fleet/state/model.ts'
+import type { Instance, Workload } from '../../../lib/fleet/state/model.ts'
+import { assignmentOfUid } from '../../../lib/fleet/state/state.ts'
 import type { Connection } from '../../../lib/store/connection.ts'
 import type { Report } from './finding.ts'
 
@@ -109,6 +110,20 @@ export class OfferPromises {
       count,
       repeats,
     })
+  }
+
+  /**
+   * A push of this workload changed. Whoever is assigned another one by now is offered the former one as for the first
+   * time where it comes back to it, also where nothing went out of the other one meanwhile: a poller is offered only what
+   * it is assigned when it polls.
+   */
+  pushChanged(process: string, workload: Workload): void {
+    for (const { uid } of workload.instances) {
+      const key = `${process}/${uid}/${workload.id}`
+      const last = this.#sent.get(key)
+      if (last !== undefined && assignmentOfUid(workload, uid)?.push.pushId !== last.pushId)
+        this.#sent.delete(key)
+    }
   }
 
   /** The last offer of a process to this instance did not leave after all: it does not count as sent. */
