@@ -278,8 +278,8 @@ describe('an owner of a build that proves nothing', () => {
     // The link and the requests each look at the owner in their own time: either may be the first to say it.
     const said = errorsOf(front).map(({ message }) => message)
     expect(said.sort()).toEqual([
-      expect.stringMatching(/speaks no link version of this build/),
       expect.stringMatching(/did not prove/),
+      expect.stringMatching(/speaks no link version of this build/),
     ])
 
     await letGo()
