@@ -130,13 +130,13 @@ export default defineHttp({
       ...(query.verdict === undefined ? {} : { verdicts: [query.verdict] }),
       ...(query.group === undefined ? {} : { groupKey: query.group }),
     }
-    if (query.order === 'worst')
+    if (query.order === 'worst') {
+      const unwell = await listUnwellSince(ctx, campaign.id)
+      const order = { ranks: WORST_FIRST, unwellIds: unwell.map(({ target: { workloadId } }) => workloadId) }
       return listReply<RankedTarget & { wait: Wait }>(query, target, {
         order: 'campaign_targets.worst',
         key: ['number', 'number'],
         fetch: async ({ after, limit }) => {
-          const unwell = await listUnwellSince(ctx, campaign.id)
-          const order = { ranks: WORST_FIRST, unwellIds: unwell.map(({ workloadId }) => workloadId) }
           const position = after === null ? null : { rank: Number(after[0]), position: Number(after[1]) }
           const page = { after: position, limit }
           return withWait(await listTargetsWorstFirst(ctx.db, params.id, filter, order, page))
@@ -145,6 +145,7 @@ export default defineHttp({
         keyOf: ({ rank, position }) => [rank, position],
         toWire,
       })
+    }
     return listReply(query, target, {
       order: 'campaign_targets.position',
       key: ['number'],

@@ -1,11 +1,17 @@
+import type { Workload } from '../fleet/state/model.ts'
 import { findDrifted } from '../fleet/views/drifted.ts'
 import type { TextAccess } from '../fleet/views/errors.ts'
 import { findTrouble } from '../fleet/views/trouble.ts'
 import { limitOf } from '../model/campaign-rules.ts'
-import { listHealthyBefore, type StoredCampaignTarget } from '../store/campaign-targets.ts'
+import {
+  type HealthyBefore,
+  listHealthyBefore,
+  type StoredCampaignTarget,
+} from '../store/campaign-targets.ts'
 import type { CampaignSummary } from '../store/campaigns.ts'
 import { inTurns } from '../turns.ts'
 import type { BecameUnhealthy, CampaignTarget } from '../wire/campaigns.ts'
+import type { WorkloadTrouble } from '../wire/workloads.ts'
 import type { CampaignParts } from './judge/parts.ts'
 import { findHeldTo, isUnwellSince } from './run/look-at-applied.ts'
 
@@ -17,18 +23,23 @@ const CHUNK = 500
 const NAMED_MAX = 3
 
 type Parts = Pick<CampaignParts, 'db' | 'fleet' | 'clock'>
-type Told = Pick<CampaignTarget, 'unhealthy_since'>
 
-/** The targets that were well before they applied the change and are not now, by the measure of the campaign's limit. */
+/** A target that was well before it applied the change and is not now, and its workload as it is now. */
+interface Unwell {
+  target: HealthyBefore
+  workload: Workload
+}
+
+/** Those of a campaign that became unhealthy since they applied the change, by the measure of the campaign's limit. */
 export async function listUnwellSince(
   { db, fleet }: Pick<Parts, 'db' | 'fleet'>,
   campaignId: string,
-): Promise<Awaited<ReturnType<typeof listHealthyBefore>>> {
-  const unwell: Awaited<ReturnType<typeof listHealthyBefore>> = []
+): Promise<Unwell[]> {
+  const unwell: Unwell[] = []
   for await (const some of inTurns(await listHealthyBefore(db, campaignId, LOOKED_AT_MAX), CHUNK))
     for (const target of some) {
       const workload = findHeldTo(fleet, target)
-      if (workload !== null && isUnwellSince(workload)) unwell.push(target)
+      if (workload !== null && isUnwellSince(workload)) unwell.push({ target, workload })
     }
   return unwell
 }
@@ -38,18 +49,22 @@ export function tellUnwellSince(
   parts: Pick<Parts, 'fleet' | 'clock'>,
   target: Pick<StoredCampaignTarget, 'workloadId' | 'resultHash' | 'state' | 'wasDegraded'>,
   texts: TextAccess,
-): Told {
-  const { state, wasDegraded } = target
-  const workload = state !== 'applied' || wasDegraded ? null : findHeldTo(parts.fleet, target)
-  if (workload === null || !isUnwellSince(workload)) return {}
-  const { clock, fleet } = parts
-  const facts = {
-    drifted: findDrifted(fleet, workload),
-    isVersionOutdated: false,
-    nowMs: clock.monotonicMs(),
-    now: clock.now(),
-  }
-  return { unhealthy_since: findTrouble(workload, facts, texts) ?? { kind: 'degraded' } }
+): Pick<CampaignTarget, 'unhealthy_since'> {
+  if (target.state !== 'applied' || target.wasDegraded) return {}
+  const workload = findHeldTo(parts.fleet, target)
+  return workload !== null && isUnwellSince(workload)
+    ? { unhealthy_since: troubleOf(parts, workload, texts) }
+    : {}
+}
+
+function troubleOf(
+  { clock, fleet }: Pick<Parts, 'fleet' | 'clock'>,
+  workload: Workload,
+  texts: TextAccess,
+): WorkloadTrouble {
+  const drifted = findDrifted(fleet, workload)
+  const facts = { drifted, isVersionOutdated: false, nowMs: clock.monotonicMs(), now: clock.now() }
+  return findTrouble(workload, facts, texts) ?? { kind: 'degraded' }
 }
 
 /**
@@ -65,15 +80,15 @@ export async function findUnwellSince(
   const unwell = await listUnwellSince(parts, id)
   if (unwell.length === 0) return null
   const targetCount = plan?.target_count ?? 0
-  const shown = unwell.filter(({ workloadId }) => sees === null || sees(workloadId)).slice(0, NAMED_MAX)
+  const shown = unwell.filter(({ target }) => sees === null || sees(target.workloadId)).slice(0, NAMED_MAX)
   return {
     count: unwell.length,
     limit: limitOf('unhealthy', { wave, targetCount, asked: rules.limits, raised }),
-    workloads: shown.map((target) => ({
+    workloads: shown.map(({ target, workload }) => ({
       workload_id: target.workloadId,
       workload_name: target.workloadName,
       ...(target.workloadPlace === '' ? {} : { workload_place: target.workloadPlace }),
-      ...tellUnwellSince(parts, { ...target, state: 'applied', wasDegraded: false }, { withTexts }),
+      unhealthy_since: troubleOf(parts, workload, { withTexts }),
     })),
   }
 }

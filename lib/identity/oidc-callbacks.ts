@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { openLoginLimit, toNetwork } from './login-limit.ts'
-import type { CallbackOutcome } from './oidc/oidc.ts'
+import type { CallbackOutcome, OnGone } from './oidc/oidc.ts'
 
 const ALL_MAX = 100
 const OF_ADDRESS_MAX = 20
@@ -10,8 +10,6 @@ const WAITING_MAX = 400
 const FAILURES_MAX = 30
 
 const LIMITED: CallbackOutcome = { ok: false, refusal: { code: 'login-limited' } }
-
-type OnGone = (run: () => void) => void
 
 /**
  * Asks the provider about a callback from an address, where not too many are asked about already. `onGone` has something

@@ -46,7 +46,8 @@ export interface Callback {
   onGone?: OnGone
 }
 
-type OnGone = (run: () => void) => void
+/** Has something run when whoever asked has left before there is an answer. */
+export type OnGone = (run: () => void) => void
 
 /** Sign-in with an identity provider. Texts that browsers keep are sealed: only muster can read and write them. */
 export interface Oidc {

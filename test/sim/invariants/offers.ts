@@ -27,6 +27,10 @@ interface Sent {
   repeats: number
 }
 
+/** What one process offers one instance of a workload. */
+const keyOf = (process: string, uid: string, workloadId: string | undefined): string =>
+  `${process}/${uid}/${workloadId}`
+
 /**
  * Offers are stored before they are sent, are sent once for each generation unless a stated cause allows a repeat, and
  * never hold a quarantined config.
@@ -58,7 +62,7 @@ export class OfferPromises {
     },
   ): void {
     const { nowMs, linkedAtMs, placedAtMs, isShared } = about
-    const key = `${process}/${instance.uid}/${instance.workload?.id}`
+    const key = keyOf(process, instance.uid, instance.workload?.id)
     const last = this.#sent.get(key)
     // Only the same assignment of the same instance counts as a repeat. When a rollout ends, its members go back to the
     // generation before, which is another assignment; so is that of a uid that was in another workload meanwhile.
@@ -119,7 +123,7 @@ export class OfferPromises {
    */
   pushChanged(process: string, workload: Workload): void {
     for (const { uid } of workload.instances) {
-      const key = `${process}/${uid}/${workload.id}`
+      const key = keyOf(process, uid, workload.id)
       const last = this.#sent.get(key)
       if (last !== undefined && assignmentOfUid(workload, uid)?.push.pushId !== last.pushId)
         this.#sent.delete(key)
@@ -128,7 +132,7 @@ export class OfferPromises {
 
   /** The last offer of a process to this instance did not leave after all: it does not count as sent. */
   notSent(process: string, instance: Instance): void {
-    const key = `${process}/${instance.uid}/${instance.workload?.id}`
+    const key = keyOf(process, instance.uid, instance.workload?.id)
     const last = this.#sent.get(key)
     if (last === undefined) return
     last.count--
