@@ -1,12 +1,9 @@
-import { STATUS_CODES } from 'node:http'
-import { Readable } from 'node:stream'
 import type { BodyLimit, BodyShare } from './body-room.ts'
 import type { Connections } from './connection-room.ts'
 import type { Listener, ListenerHandlers, RawRequest } from './listener.ts'
-import { inPieceTurns } from './piece-turns.ts'
-import type { Reply } from './reply.ts'
 import type { Anchor } from './uws-anchor.ts'
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws-library.ts'
+import { lastReply, staysOpen, writeReply } from './uws-reply.ts'
 
 /** The textual form of a peer address; IPv4 mapped into IPv6 is shown as IPv4. */
 export function formatAddress(raw: ArrayBuffer): string {
@@ -147,78 +144,6 @@ function collectBody(
   return { done, holdFor, discard: () => giveUp('aborted') }
 }
 
-/** The header of an answer after which the connection is closed. */
-const CLOSES = 'Connection'
-
-/** The same answer, as the last one of its connection. */
-const lastReply = (reply: Reply): Reply => ({ ...reply, headers: { ...reply.headers, [CLOSES]: 'close' } })
-
-/**
- * Write a whole answer, or stream it; nothing once the peer has left. After a whole one with the header
- * `Connection: close` the connection is closed.
- */
-export async function writeReply(
-  response: HttpResponse,
-  reply: Reply,
-  isHead: boolean,
-  state: Pick<RequestState, 'isAborted' | 'onAborted'>,
-): Promise<void> {
-  if (state.isAborted) return
-  const { body } = reply
-  const isWhole = body === null || typeof body === 'string' || body instanceof Uint8Array
-  const isLast = reply.headers[CLOSES] === 'close'
-  response.cork(() => {
-    response.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`)
-    // The library writes that header itself where it closes.
-    for (const [name, value] of Object.entries(reply.headers))
-      if (name !== CLOSES) response.writeHeader(name, value)
-    for (const cookie of reply.cookies ?? []) response.writeHeader('Set-Cookie', cookie)
-    if (isLast && isWhole) response.end(isHead ? '' : (body ?? ''), true)
-    else if (isHead) {
-      // As a header: the library's own parameter for it would make the connection wait for that body.
-      if (isWhole && body !== null)
-        response.writeHeader('Content-Length', String(Buffer.byteLength(body as string | Uint8Array)))
-      response.endWithoutBody()
-    } else if (body === null && reply.status === 204) response.endWithoutBody()
-    else if (isWhole) response.end(body ?? '')
-  })
-  if (isHead || isWhole) return
-  await streamBody(response, body, state)
-}
-
-async function streamBody(
-  response: HttpResponse,
-  body: AsyncIterable<string | Uint8Array>,
-  state: Pick<RequestState, 'isAborted' | 'onAborted'>,
-): Promise<void> {
-  let wake: () => void = () => {}
-  // A peer that has left never becomes writable again.
-  state.onAborted = () => wake()
-  response.onWritable(() => {
-    wake()
-    return true
-  })
-  try {
-    // What only passes through is made elsewhere, and takes no time of this process.
-    for await (const chunk of body instanceof Readable ? body : inPieceTurns(body)) {
-      if (state.isAborted) return
-      const writable = new Promise<void>((resolve) => {
-        wake = resolve
-      })
-      let isFlowing = true
-      response.cork(() => {
-        isFlowing = response.write(chunk)
-      })
-      if (!isFlowing && !state.isAborted) await writable
-    }
-    if (!state.isAborted) response.cork(() => response.end())
-  } catch (error) {
-    // The status is long gone: cutting the connection is the only honest way to say that the body is broken.
-    if (!state.isAborted) response.close()
-    throw error
-  }
-}
-
 /** For how long an answer waits for the rest of a request's body that nobody reads any more. */
 const REST_MS = 1_000
 
@@ -337,7 +262,7 @@ export function serveRequests(
         .then(async (said) => {
           const reply = (await untilWhole(state)) ? said : lastReply(said)
           await writeReply(response, reply, raw.method === 'HEAD', state)
-          ended(reply.headers[CLOSES] !== 'close')
+          ended(staysOpen(reply))
         })
         .catch(() => {
           ended(false)

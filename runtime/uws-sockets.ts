@@ -3,7 +3,7 @@ import type { Handshake, HandshakeVerdict, Socket } from './define.ts'
 import type { SocketRoute } from './listener.ts'
 import type { Ear, SocketTurns } from './socket-turns.ts'
 import type { Anchor } from './uws-anchor.ts'
-import { copyHeaders, countAsked, formatAddress, refuseFraming, writeReply } from './uws-http.ts'
+import { copyHeaders, countAsked, formatAddress, refuseFraming } from './uws-http.ts'
 import type {
   HttpRequest,
   HttpResponse,
@@ -12,6 +12,7 @@ import type {
   WebSocket,
   WebSocketBehavior,
 } from './uws-library.ts'
+import { writeReply } from './uws-reply.ts'
 
 const NO_BYTES = new Uint8Array(0)
 
@@ -172,6 +173,7 @@ function upgrade(
   const ended = countAsked(connections, handshake.remoteAddress)
   response.onAborted(() => {
     state.isAborted = true
+    state.onAborted()
     ended(false)
   })
   const key = request.getHeader('sec-websocket-key')
