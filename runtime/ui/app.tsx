@@ -72,22 +72,31 @@ function NotFound() {
   )
 }
 
+/** The page of an address, and what is in the address; null where there is none. */
+function findPage(here: string): { pattern: string; PageOf: Page; params: Params } | null {
+  for (const [pattern, PageOf] of ROUTES) {
+    const params = matchPath(pattern, here)
+    if (params !== null) return { pattern, PageOf, params }
+  }
+  return null
+}
+
 /** The page of an address. Moving to another one puts the focus where reading starts. */
 function Routed() {
   const here = path.value
   const isFirst = useRef(true)
-  const pageKey = here.split('/').slice(0, 3).join('/')
+  const found = findPage(here)
+  // A tab is part of its page: whoever chose it stays on it.
+  const tab = found?.params['tab']
+  const pageKey = tab === undefined ? here : here.slice(0, -tab.length - 1)
   // The focus moves when the page does.
   useEffect(() => {
     if (!isFirst.current) document.getElementById('main')?.focus({ preventScroll: true })
     isFirst.current = false
   }, [pageKey])
-  for (const [pattern, PageOf] of ROUTES) {
-    const params = matchPath(pattern, here)
-    if (params !== null)
-      return <PageOf key={`${pattern.split('/')[1]}:${params['id'] ?? ''}`} params={params} />
-  }
-  return <NotFound />
+  if (found === null) return <NotFound />
+  const { pattern, PageOf, params } = found
+  return <PageOf key={`${pattern.split('/')[1]}:${params['id'] ?? ''}`} params={params} />
 }
 
 function Starting() {

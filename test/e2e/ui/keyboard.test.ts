@@ -206,3 +206,39 @@ test('what changes by itself is told in a live region that was there before', {
   await expect.poll(() => page.evaluate(() => document.activeElement?.closest('main') !== null)).toBe(true)
   await context.close()
 })
+
+test('the way from a workload to a page of its own takes the focus along, and a tab keeps it', {
+  timeout: 120_000,
+}, async () => {
+  const { page, context } = await visit(browser, service.url, { width: 1280 })
+  await signIn(page)
+  const isAtStart = () => page.evaluate(() => document.activeElement?.id === 'main')
+  const follow = async (href: string) => {
+    const link = page.locator(`main a[href*="${href}"]`).first()
+    await link.focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL((url) => url.pathname.includes(href))
+  }
+  const workload = scene.pages.find(({ name }) => name === 'gateway')?.path
+  const history = scene.pages.find(({ name }) => name === 'billing-history')?.path
+  const push = scene.pages.find(({ name }) => name === 'push-failed')?.path
+  for (const [from, href] of [
+    [workload, '/rollouts/'],
+    [workload, '/change'],
+    [history, '/pushes/'],
+    [push, '/changes/'],
+    [push, '/compare'],
+  ] as const) {
+    await page.goto(from!)
+    await follow(href)
+    await page.getByRole('heading', { level: 1 }).first().waitFor()
+    await expect.poll(isAtStart, { message: href }).toBe(true)
+  }
+  // Between tabs the reader stays on the tab, to go on to the next one.
+  await page.goto(workload!)
+  await follow('/health')
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
+  const tab = await page.evaluate(() => document.activeElement?.getAttribute('href') ?? '')
+  expect(tab).toMatch(/\/health$/)
+  await context.close()
+})
