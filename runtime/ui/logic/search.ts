@@ -33,11 +33,14 @@ function whyOf(workload: WorkloadRecord): string {
     .replaceAll('\u00a0', ' ')
 }
 
-let texts = new WeakMap<WorkloadRecord, string>()
+let texts = new WeakMap<WorkloadRecord, { named: string; whole: string }>()
 let textsLanguage = ''
 
-/** The text in which free text is searched; made once for each record, since each typed letter searches anew. */
-function textOf(workload: WorkloadRecord): string {
+/**
+ * The texts in which free text is searched, without the words of the status and with them; made once for each record, since
+ * each typed letter searches anew.
+ */
+function textsOf(workload: WorkloadRecord): { named: string; whole: string } {
   if (textsLanguage !== language.value) {
     texts = new WeakMap()
     textsLanguage = language.value
@@ -45,14 +48,19 @@ function textOf(workload: WorkloadRecord): string {
   const known = texts.get(workload)
   if (known !== undefined) return known
   const status = say(commonTexts).status[shownStatusOf(workload)]
-  const text = searchTextOf(workload, [status, ...statusesOf(workload), whyOf(workload)].join('\n'))
-  texts.set(workload, text)
-  return text
+  const named = searchTextOf(workload, whyOf(workload))
+  const whole = [named, status.toLowerCase(), ...statusesOf(workload)].join('\n')
+  texts.set(workload, { named, whole })
+  return { named, whole }
 }
 
 /** Whether a workload has everything that was searched for, in the words of the page. */
 export const matchesSearch = (workload: WorkloadRecord, terms: readonly SearchTerm[]): boolean =>
-  matchesTerms(workload, terms, { whyOf, textOf })
+  matchesTerms(workload, terms, { whyOf, textOf: (one) => textsOf(one).whole })
+
+/** The same for whoever looks for one workload: how it stands names none, as nearly all are "connected". */
+export const matchesOne = (workload: WorkloadRecord, terms: readonly SearchTerm[]): boolean =>
+  matchesTerms(workload, terms, { whyOf, textOf: (one) => textsOf(one).named })
 
 /** How a search could go on. */
 export interface Suggestion {

@@ -26,6 +26,8 @@ export interface Entry {
   also?: readonly string[]
   /** The word that means it and nothing else once it is typed whole. */
   word?: string
+  /** Goes past what protects: nobody is offered it who does not ask for it by how it begins, and then last. */
+  isExceptional?: boolean
   run: () => void
 }
 
@@ -140,11 +142,20 @@ function listActions(): Entry[] {
     ...listHere(),
     ...listFilters(),
     ...(mayBreakGlass()
-      ? [action(words.palette.breakGlass, () => navigate('/approvals'), words.palette.also.breakGlass)]
+      ? [
+          {
+            ...action(words.palette.breakGlass, () => navigate('/approvals'), words.palette.also.breakGlass),
+            isExceptional: true,
+          },
+        ]
       : []),
-    action(say(fleetTexts).connect, () => {
-      isConnectOpen.value = true
-    }),
+    action(
+      say(fleetTexts).connect,
+      () => {
+        isConnectOpen.value = true
+      },
+      words.palette.also.connect,
+    ),
     action(words.palette.keys, () => {
       areKeysShown.value = true
     }),
@@ -168,6 +179,7 @@ export interface NamedPage {
   kind: string
   /** Other words that find it. */
   also?: readonly string[]
+  isExceptional?: boolean
 }
 
 /** Among what the palette finds a text: pages, things with names, workloads, and those that a verb in it is about. */
@@ -186,14 +198,16 @@ export function listEntries(text: string, of: Offered): Entry[] {
   const wanted = text.trim().toLowerCase()
   const also: Readonly<Record<string, readonly string[]>> = words.palette.also
   const fits = (entry: Entry) =>
-    [entry.text, ...(entry.also ?? [])].some((one) =>
-      one.replaceAll('\u00a0', ' ').toLowerCase().includes(wanted),
-    )
+    [entry.text, ...(entry.also ?? [])].some((one) => {
+      const known = one.replaceAll('\u00a0', ' ').toLowerCase()
+      return entry.isExceptional ? known.startsWith(wanted) : known.includes(wanted)
+    })
   const toPage = (page: Pick<NamedPage, 'href' | 'text'> & Partial<NamedPage>): Entry => ({
     id: page.href,
     text: page.text,
     kind: page.kind ?? words.palette.page,
     also: page.also ?? also[page.href] ?? [],
+    isExceptional: page.isExceptional ?? false,
     run: () => navigate(page.href),
   })
   const settings = [
@@ -221,11 +235,12 @@ export function listEntries(text: string, of: Offered): Entry[] {
   // a word of each workload that has it.
   const isBegun = ({ text, word }: Entry) =>
     text.toLowerCase().startsWith(wanted) || word?.toLowerCase() === wanted
-  return [
+  const listed = [
     ...listMeant(of),
     ...fixed.filter(isBegun),
     ...found,
     ...of.named.map(toPage).filter(fits).slice(0, NAMED_MAX),
     ...fixed.filter((entry) => !isBegun(entry)),
   ]
+  return [...listed.filter((one) => !one.isExceptional), ...listed.filter((one) => one.isExceptional)]
 }

@@ -34,6 +34,7 @@ function useGlassRequests(): readonly NamedPage[] {
       text: words.breakGlassFor(workload ? labelOf(workload) : workloadId.slice(0, 8)),
       kind: [words.request, requester, formatDay(at)].join(' · '),
       also: words.also.breakGlass,
+      isExceptional: true,
     }
   })
 }

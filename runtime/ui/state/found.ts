@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks'
 import { parseSearch } from '../../../lib/model/workload-search.ts'
 import { readOnlyReason } from '../../../lib/model/workload-states.ts'
 import type { FoundWorkload, SearchedOnly } from '../../../lib/wire/fleet-search.ts'
-import { matchesSearch } from '../logic/search.ts'
+import { matchesOne } from '../logic/search.ts'
 import type { Failure } from './api.ts'
 import { api } from './endpoints.ts'
 import { fleetLoaded, fleetVersion, listByName } from './fleet.ts'
@@ -39,7 +39,7 @@ function findInList({ text, limit, only }: Wanted): FoundWorkload[] {
     if (workload.archived_at) continue
     if (only === 'takes_configs' && readOnlyReason(workload) !== null) continue
     if (only === 'pushed' && workload.current_config_push === undefined) continue
-    if (matchesSearch(workload, terms)) found.push(workload)
+    if (matchesOne(workload, terms)) found.push(workload)
   }
   return found
 }

@@ -145,6 +145,26 @@ describe('the keyboard', () => {
     await palette.getByRole('option', { name: /^Fleet: failed/ }).waitFor()
     await palette.getByRole('combobox').fill('rollback')
     await palette.getByRole('option', { name: /^Changes/ }).waitFor()
+    for (const [typed, found] of [
+      ['push', /^Changes/],
+      ['failing', /^Fleet: failed/],
+      ['add user', /^Settings: Users/],
+      ['new user', /^Settings: Users/],
+      ['invite', /^Settings: Users/],
+      ['connect', /^Connect a collector/],
+      ['add collector', /^Connect a collector/],
+    ] as const) {
+      await palette.getByRole('combobox').fill(typed)
+      await palette.getByRole('option', { name: found }).waitFor()
+    }
+    await page.keyboard.press('Escape')
+    // How a workload stands names none of them, also where the page knows it.
+    await page.goto('/')
+    await page.getByRole('row', { name: /gateway/ }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('connect')
+    await palette.getByRole('option', { name: /^Connect a collector/ }).waitFor()
+    await expect.poll(() => palette.getByRole('option', { name: /^gateway/ }).count()).toBe(0)
     await page.keyboard.press('Escape')
     await expect.poll(() => palette.count()).toBe(0)
   })
@@ -161,6 +181,12 @@ describe('the keyboard', () => {
     await page.getByRole('option', { name: /^Break glass for gateway.*request · admin@example\.com/ }).click()
     await page.waitForURL(`**/changes/${request.id}`)
     await page.getByRole('button', { name: 'Break glass' }).waitFor()
+    // What goes without an approval is offered to nobody who only means to push.
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('push')
+    await page.getByRole('option', { name: /^Approvals/ }).waitFor()
+    await expect.poll(() => page.getByRole('option', { name: /^Break glass/ }).count()).toBe(0)
+    await page.keyboard.press('Escape')
     await service.api.post(`${approvals}/${request.id}/withdraw`, {}, 200)
   })
 
