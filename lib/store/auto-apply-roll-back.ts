@@ -4,7 +4,7 @@ import { AUTO_APPLY_TARGET_COLUMNS, type StoredAutoApplyTarget } from './auto-ap
 import { type CampaignTargetEnd, MAY_RUN_RESULT } from './campaign-targets.ts'
 import type { Db } from './db.ts'
 import { SAYS_THE_SAME } from './fleet-configs.ts'
-import { waysBack } from './ran-before.ts'
+import { broughtAgain, waysBack } from './ran-before.ts'
 
 // What the roll-back of a campaign does with workloads to which its version was brought by itself.
 
@@ -30,6 +30,10 @@ const BROUGHT_BY_ITSELF = `
     where c.campaign_id = n.campaign_id and c.workload_id = t.workload_id and c.push_id is not null
       and c.base_hash is not null)`
 
+/** SQL for whether what was brought is what the workload is to run, and nobody else has brought the same again since. */
+const RUNS_IT = `(w.active_config_hash = t.result_hash and not exists (
+    select from pushes own join pushes p on ${broughtAgain('own', 'n.campaign_id')} where own.push_id = t.push_id))`
+
 const namesOf = (campaigns: readonly VersionCampaign[]): string =>
   JSON.stringify(
     campaigns.map(({ campaignId, fleetConfigId, number }) => ({
@@ -51,7 +55,7 @@ export interface KeptByItself
 
 /**
  * For each of some campaigns the workloads outside of it to which its version was brought by itself, and which are to
- * run what it brought: how many, how many of them have nothing to go back to, and the first of them by id.
+ * run what it brought, so that nobody else brought that again: how many, how many of them have nothing to go back to, and the first of them by id.
  */
 export async function listKeptByItself(
   db: Db,
@@ -61,7 +65,7 @@ export async function listKeptByItself(
   if (campaigns.length === 0) return []
   return db.query(
     `${waysBack(`select distinct t.push_id, t.workload_id, t.base_hash as hash ${BROUGHT_BY_ITSELF}
-       and w.active_config_hash = t.result_hash`)}
+       and ${RUNS_IT}`)}
      select * from (
        select kept.*, count(*) over (partition by "campaignId")::int as count,
          (count(*) filter (where not "hasBase") over (partition by "campaignId"))::int as "withoutBase",
@@ -71,7 +75,7 @@ export async function listKeptByItself(
            t.workload_name as "workloadName", t.workload_place as "workloadPlace", t.is_newcomer as "isNewcomer",
            exists (select from ways_back b where b.push_id = t.push_id and b.obstacle is null) as "hasBase", t.cause,
            case when t.rolled_back_by is not null and t.state <> all($3::text[]) then t.state end as back
-         ${BROUGHT_BY_ITSELF} and w.active_config_hash = t.result_hash
+         ${BROUGHT_BY_ITSELF} and ${RUNS_IT}
          order by n.campaign_id, t.workload_id, t.started_at desc) as kept) as placed
      where place <= $2 order by "campaignId", "workloadId"`,
     [namesOf(campaigns), limit, ['started', ...MAY_RUN_RESULT]],

@@ -5,12 +5,15 @@ import { APPROVED, onlyFailed } from './pushes.ts'
 // Where a workload goes as what was brought to it is taken back. The roll-back itself, what a page says of it beforehand
 // and a failed push all ask here.
 
+/** SQL for whether the push `p` was to be for the whole workload: one in stages that was given up left that as it was. */
+const REACHED = `p.phase <> 'aborted'`
+
 /**
  * SQL for whether somebody brought a config with the push `p`, after what had brought it before was taken back at
  * `t.back_at`, or before that: by a request, a campaign or a version that applies by itself, and afterwards by an own
  * rollback too. Before it a rollback only returned to what had been brought.
  */
-const BRINGS = `(p.kind = 'approval'
+const BRINGS = `((p.kind = 'approval' and ${REACHED})
   or (p.kind = 'rollback' and p.campaign_id is null and p.submitted_at > t.back_at))`
 
 /**
@@ -35,7 +38,8 @@ const taken = (these: string): string => `taken as materialized (
       join pushes p on p.push_id = t.push_id and p.workload_id = t.workload_id
       join workloads w on w.id = t.workload_id
     where c.status in ('rolling_back', 'rolled_back') and t.state <> 'left_scope' and t.workload_id in (${these})
-      and (c.scope->'cut_to' is null or exists (
+      -- Whether it left the workload to a newer one it has decided already, by where the workload was then.
+      and (c.scope->'cut_to' is null or t.state = 'moved_on' or exists (
         select from jsonb_array_elements(c.scope->'cut_to') as cut
         where starts_with(cut->>'key', '${TRUSTED_PREFIX}') and (cut->'values') ? ((w.rule_labels || w.trusted_labels)->>substr(cut->>'key', ${TRUSTED_PREFIX.length + 1}))))
   )`
@@ -147,7 +151,7 @@ export async function wasBroughtAgain(
  * itself. That somebody went back to it is no bringing.
  */
 export const broughtAgain = (own: string, campaignId: string): string => `(p.workload_id = ${own}.workload_id
-  and p.config_hash = ${own}.config_hash and p.seq > ${own}.seq and p.kind = 'approval'
+  and p.config_hash = ${own}.config_hash and p.seq > ${own}.seq and p.kind = 'approval' and ${REACHED}
   and not exists (select from campaign_targets x join campaigns c on c.id = x.campaign_id
     where x.push_id = p.push_id
       and (x.rollback_push_id is not null or (c.status = 'rolled_back' and x.state <> 'left_scope')))

@@ -268,6 +268,28 @@ describe('a version that is rolled back after it applied by itself', () => {
     expect(scene.runs('vm-2')).toBe(configHash(configYaml(9)))
   })
 
+  it('is not counted where somebody else brought the same again, and stays there', async () => {
+    const id = await bringBoth()
+    await scene.applyAll()
+    await scene.work(1_000)
+    for (const yaml of [configYaml(9), configYaml(2).replace('127.0.0.1', 'vm-2')]) {
+      await pushConfig(scene.ctx.fleet, scene.agent('vm-2').workloadId, yaml)
+      await scene.applyAll()
+      await scene.work(1_000)
+    }
+    expect(scene.runs('vm-2')).toBe(hashOn(2, 'vm-2'))
+    expect(await keptOf(id)).toMatchObject({ count: 1, workloads: [{ workload_place: 'vm-3' }] })
+    await rollBack(id)
+    for (let n = 0; n < 3; n++) {
+      await scene.work(2_000)
+      await scene.applyAll()
+    }
+    await scene.work(1_000)
+    expect(await takenBack(id)).toMatchObject([{ state: 'moved_on' }, { state: 'rolled_back' }])
+    expect(scene.runs('vm-2')).toBe(hashOn(2, 'vm-2'))
+    expect((await scene.readCampaign(id)).by_itself).toBeUndefined()
+  })
+
   it('is taken back only within the scopes that the campaign is cut to', async () => {
     const id = await bringBoth()
     await scene.applyAll()

@@ -319,6 +319,35 @@ describe('two campaigns over the same workloads', () => {
     expect(runs()).toEqual(all(hashes[2]))
   })
 
+  it('leave what ran before both where the older one was about a workload as it left that to the newer one', async () => {
+    const first = await brought(2)
+    const second = await brought(3)
+    expect(await takeBack(first)).toMatchObject({ status: 'rolled_back', counts: { moved_on: 3 } })
+    // As if the workloads were in other scopes by now.
+    await database.pool.execute(
+      `update campaigns set scope = scope || '{"cut_to":[{"key":"muster/env","values":["staging"]}]}' where id = $1`,
+      [first],
+    )
+    expect(await takeBack(second)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 3 } })
+    expect(runs()).toEqual(all(hashes[1]))
+  })
+
+  it('take back what a push in stages that was given up did not bring again', async () => {
+    const first = await brought(2)
+    await pushByHand(3)
+    await pushByHand(2)
+    await database.pool.execute(
+      `update pushes p set phase = 'aborted' where p.seq = (select max(seq) from pushes n where n.workload_id = p.workload_id)`,
+    )
+    await pushByHand(3)
+    for (const { workloadId } of agents)
+      await call('POST', `/workloads/${workloadId}/configs/${hashes[2]}/rollback`, {})
+    await settle()
+    expect((await record(first)).way_back).toMatchObject({ goes_back: 3 })
+    expect(await takeBack(first)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 3 } })
+    expect(runs()).toEqual(all(hashes[1]))
+  })
+
   it('take back what somebody went back to after a push by hand', async () => {
     const first = await brought(2)
     await pushByHand(3)
