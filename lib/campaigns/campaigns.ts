@@ -3,7 +3,7 @@ import { tallyOf } from '../changes/judge-approvals.ts'
 import { isStepFrom } from '../model/campaign-steps.ts'
 import type { Scope } from '../model/scopes.ts'
 import { countTakenBack, listKeptByItself, type VersionCampaign } from '../store/auto-apply-roll-back.ts'
-import { findSlow, listAppliedInPart } from '../store/campaign-outcome.ts'
+import { countWayBack, findSlow, listAppliedInPart } from '../store/campaign-outcome.ts'
 import {
   type CampaignSummary,
   findCampaign,
@@ -26,7 +26,6 @@ import { countRun, countRuns, type RunCounts } from './run/run.ts'
 import { CampaignRunner } from './run/runner.ts'
 import { countHaltedStages } from './run/stop-staged.ts'
 import { findUnwellSince } from './unwell-since.ts'
-import { readWayBack } from './way-back.ts'
 
 /** Who is shown a campaign, and whether with the texts that it carries. */
 export interface CampaignReader {
@@ -182,7 +181,7 @@ export class Campaigns {
       haltNow: status === 'halted' ? await lookAtHalt(this.parts, campaign, counts) : null,
       failedSince: (counts.all.failed ?? 0) > 0 ? await countAftermaths(this.parts, id) : null,
       slow: (counts.all.started ?? 0) > 0 ? await this.#findSlow(id) : null,
-      wayBack: canGoBack ? await readWayBack(db, this.parts, campaign) : null,
+      wayBack: canGoBack ? await countWayBack(db, id) : null,
     }
   }
 

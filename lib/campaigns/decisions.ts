@@ -24,6 +24,7 @@ import { isReachWithin } from '../selectors/within-scope.ts'
 import { noteCampaignAuthor } from '../store/approval-votes.ts'
 import { endAutoApplies, lockAutoAppliesOf } from '../store/auto-apply.ts'
 import { claimByItself, listBroughtByItself } from '../store/auto-apply-roll-back.ts'
+import { countWayBack } from '../store/campaign-outcome.ts'
 import { endAllCampaignTargets } from '../store/campaign-targets.ts'
 import {
   type CampaignMove,
@@ -48,7 +49,6 @@ import type { CampaignDraft } from './read-campaign.ts'
 import { toWayBackRecord } from './record.ts'
 import { countRun, tellCounts } from './run/run.ts'
 import { countHaltedStages } from './run/stop-staged.ts'
-import { readWayBack } from './way-back.ts'
 
 /** What came of a decision about a campaign. */
 export type CampaignOutcome =
@@ -453,7 +453,7 @@ async function take(
   const { from } = CAMPAIGN_STEPS[step]
   // Asked before the campaign is locked: of ten thousand workloads it takes a while, in which others wait for the lock.
   const found = step === 'roll-back' ? await findCampaignSummary(parts.db, id) : null
-  const way_back = found === null ? undefined : toWayBackRecord(await readWayBack(parts.db, parts, found))
+  const way_back = found === null ? undefined : toWayBackRecord(await countWayBack(parts.db, id))
   return decide(parts, decision, ACTIONS[step], from, async (tx, before) => {
     if (planHash !== undefined && before.planHash !== planHash) return null
     const { status, plan, change } = before

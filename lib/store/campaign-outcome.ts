@@ -2,7 +2,7 @@ import { statesThat } from '../model/target-states.ts'
 import type { CampaignReason, CampaignTargetState } from '../wire/campaigns.ts'
 import { MAY_BE_TAKEN_BACK } from './campaign-targets.ts'
 import type { Db } from './db.ts'
-import { broughtAgain, waysBack } from './ran-before.ts'
+import { broughtAgain, IS_IN_CUT, waysBack } from './ran-before.ts'
 
 /** When a share of a campaign's workloads had applied the change. */
 export interface ReachedShare {
@@ -111,15 +111,8 @@ export interface StoredWayBack {
   leftScope: number
 }
 
-/**
- * How many workloads of a campaign it would give their former config to take it back now, and how many not, by why;
- * `outside` are those that have left the scopes which it is cut to.
- */
-export async function countWayBack(
-  db: Db,
-  campaignId: string,
-  outside: readonly string[],
-): Promise<StoredWayBack> {
+/** How many workloads of a campaign it would give their former config to take it back now, and how many not, by why. */
+export async function countWayBack(db: Db, campaignId: string): Promise<StoredWayBack> {
   const [found] = await db.query<StoredWayBack>(
     `${waysBack(`select push_id, workload_id, base_hash as hash from campaign_targets
        where campaign_id = $1 and push_id is not null and state = any($2::text[])`)}
@@ -128,26 +121,17 @@ export async function countWayBack(
        count(*) filter (where is_outside and state = 'applied')::int as "leftScope",
        count(*) filter (where not runs and not is_outside and state = 'applied')::int as "movedOn"
      from (
-       select t.state, b.obstacle is null as has_base, t.workload_id = any($3::text[]) as is_outside,
+       select t.state, b.obstacle is null as has_base, w.id is not null and w.archived_at is null and not ${IS_IN_CUT} as is_outside,
          t.state = 'started' or coalesce(w.rollout_push_id = t.push_id, false)
            or coalesce(w.active_config_hash = t.result_hash, false) and not exists (
              select from pushes own join pushes p on ${broughtAgain('own', '$1')}
              where own.push_id = t.push_id) as runs
        from ways_back b join campaign_targets t on t.campaign_id = $1 and t.workload_id = b.workload_id
+         join campaigns c on c.id = t.campaign_id
          left join workloads w on w.id = t.workload_id) as told`,
-    [campaignId, MAY_BE_TAKEN_BACK, outside],
-  )
-  return found!
-}
-
-/** The workloads to which a campaign pushed and that may be taken back. */
-export async function listToTakeBack(db: Db, campaignId: string): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(
-    `select workload_id as id from campaign_targets
-     where campaign_id = $1 and push_id is not null and state = any($2::text[])`,
     [campaignId, MAY_BE_TAKEN_BACK],
   )
-  return rows.map(({ id }) => id)
+  return found!
 }
 
 /**

@@ -5,6 +5,12 @@ import { APPROVED, onlyFailed } from './pushes.ts'
 // Where a workload goes as what was brought to it is taken back. The roll-back itself, what a page says of it beforehand
 // and a failed push all ask here.
 
+/** SQL for whether the workload `w` lies within a scope that the campaign `c` is cut to; one that is cut to none is everywhere. */
+export const IS_IN_CUT = `(c.scope->'cut_to' is null or exists (
+  select from jsonb_array_elements(c.scope->'cut_to') as cut
+  where starts_with(cut->>'key', '${TRUSTED_PREFIX}')
+    and (cut->'values') ? ((w.rule_labels || w.trusted_labels)->>substr(cut->>'key', ${TRUSTED_PREFIX.length + 1}))))`
+
 /** SQL for whether the push `p` was to be for the whole workload: one in stages that was given up left that as it was. */
 const REACHED = `p.phase <> 'aborted'`
 
@@ -39,9 +45,7 @@ const taken = (these: string): string => `taken as materialized (
       join workloads w on w.id = t.workload_id
     where c.status in ('rolling_back', 'rolled_back') and t.state <> 'left_scope' and t.workload_id in (${these})
       -- Whether it left the workload to a newer one it has decided already, by where the workload was then.
-      and (c.scope->'cut_to' is null or t.state = 'moved_on' or exists (
-        select from jsonb_array_elements(c.scope->'cut_to') as cut
-        where starts_with(cut->>'key', '${TRUSTED_PREFIX}') and (cut->'values') ? ((w.rule_labels || w.trusted_labels)->>substr(cut->>'key', ${TRUSTED_PREFIX.length + 1}))))
+      and (t.state = 'moved_on' or ${IS_IN_CUT})
   )`
 
 /**
