@@ -34,6 +34,31 @@ export async function insertExternalUser(
     `insert into users (id, email, kind, issuer, subject, created_at) values ($1, $2, 'external', $3, $4, $5)`,
     [user.id, user.email, user.issuer, user.subject, user.createdAt],
   )
+  await noteExternalId(tx, { ...user, userId: user.id }, user.createdAt)
+}
+
+/** The id that a provider's subject had as a user here who is removed by now; the newest of several. */
+export async function findFormerId(db: Db, issuer: string, subject: string): Promise<string | undefined> {
+  const rows = await db.query<{ id: string }>(
+    `select e.user_id as id from external_ids e where e.issuer = $1 and e.subject = $2
+       and not exists (select from users u where u.id = e.user_id)
+     order by e.noted_at desc, e.user_id desc limit 1`,
+    [issuer, subject],
+  )
+  return rows[0]?.id
+}
+
+/** Remember for good which person of a provider a user is. */
+export async function noteExternalId(
+  tx: Db,
+  { userId, issuer, subject }: Record<'userId' | 'issuer' | 'subject', string>,
+  now: Date,
+): Promise<void> {
+  await tx.execute(
+    `insert into external_ids (user_id, issuer, subject, noted_at) values ($1, $2, $3, $4)
+     on conflict (user_id) do nothing`,
+    [userId, issuer, subject, now],
+  )
 }
 
 /** So many names are kept of one person. */
@@ -105,11 +130,13 @@ export async function forgetLogin(tx: Db, userId: string): Promise<void> {
 export async function linkUser(
   tx: Db,
   { userId, issuer, subject, passwordHash }: Record<'userId' | 'issuer' | 'subject' | 'passwordHash', string>,
+  now: Date,
 ): Promise<void> {
   await tx.execute(
     `update users set issuer = $2, subject = $3, password_hash = $4 where id = $1 and kind = 'local'`,
     [userId, issuer, subject, passwordHash],
   )
+  await noteExternalId(tx, { userId, issuer, subject }, now)
 }
 
 /**

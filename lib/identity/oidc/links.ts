@@ -77,10 +77,11 @@ async function accept(parts: Parts, by: AuditActor, id: string): Promise<LinkOut
       return { ok: true, impossible }
     }
     if (kept.has(toEmailKey(user.email))) return { ok: false, code: 'seed-admin' }
-    await noteAccountChange(tx, user.id, by.userId, clock.now())
+    const now = clock.now()
+    await noteAccountChange(tx, user.id, by.userId, now)
     // Who knew the password may be somebody else than the person of the provider: it fits no more, and all sessions and
     // tokens end.
-    await linkUser(tx, { userId: user.id, issuer, subject, passwordHash: FITS_NO_PASSWORD })
+    await linkUser(tx, { userId: user.id, issuer, subject, passwordHash: FITS_NO_PASSWORD }, now)
     const ended = [
       ...(await deleteUserSessions(tx, user.id, null)),
       ...(await deleteUserApiTokens(tx, user.id)),

@@ -9,10 +9,12 @@ import type { Db } from '../../store/db.ts'
 import {
   deleteLinkRequestOf,
   findExternalUser,
+  findFormerId,
   forgetLogin,
   hasEndedAtProvider,
   insertExternalUser,
   isNameOfAnother,
+  noteExternalId,
   noteExternalLogin,
   noteProviderNames,
   upsertLinkRequest,
@@ -58,6 +60,8 @@ interface Person {
   identity: ExternalIdentity
   userId: string
   isNew: boolean
+  /** The id of the user whom the person had before that one was removed; undefined where there is a user, or never was. */
+  formerId: string | undefined
   /** The name of the user in the audit log: the e-mail of a local user, else what the provider calls the person. */
   email: string
   /** The local user whose e-mail is the person's at the provider; null where there is none, or it is the person. */
@@ -124,10 +128,12 @@ async function readPerson(
   const isTaken = local !== undefined && named === undefined
   const email =
     known && (known.isLocal || named) ? known.email : await tellApart(db, issuer, identity, isTaken)
-  const userId = known?.id ?? uuidv7(now, random)
+  // Nobody gets rid of what was done under an id by being removed and signing in again.
+  const formerId = known ? undefined : await findFormerId(db, issuer, identity.subject)
+  const userId = known?.id ?? formerId ?? uuidv7(now, random)
   const namesake = named === undefined ? null : { id: named.id, isBound: named.isBound }
   const isNew = known === undefined
-  return { issuer, identity, userId, isNew, email, namesake, isNameTaken: local !== undefined, now }
+  return { issuer, identity, userId, isNew, formerId, email, namesake, isNameTaken: local !== undefined, now }
 }
 
 /**
@@ -147,6 +153,7 @@ async function tellApart(
 /** Whether what was read of a person is still so. */
 const isSame = (person: Person, now: Person): boolean =>
   person.isNew === now.isNew &&
+  person.formerId === now.formerId &&
   (person.isNew || person.userId === now.userId) &&
   person.email === now.email &&
   person.namesake?.id === now.namesake?.id
@@ -182,7 +189,7 @@ async function openSession(
         await insertExternalUser(tx, { id: userId, email, issuer, subject, createdAt: now })
         // Whoever is a user of its own now waits for no link any more.
         await deleteLinkRequestOf(tx, issuer, subject)
-      }
+      } else await noteExternalId(tx, { userId, issuer, subject }, now)
       // The provider made or regrouped this account, as an administrator could: its issuer counts as an author of what
       // the account requests.
       const change = { userId, byId: issuer, isNew: person.isNew, now }

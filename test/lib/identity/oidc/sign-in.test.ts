@@ -111,7 +111,11 @@ describe('whose name a local user has', () => {
   it('is not asked about where that user is somebody else of the provider: nobody could say yes', async () => {
     expect(await signIn()).toEqual({ ok: false, code: 'link-requested' })
     expect(await waiting()).toHaveLength(1)
-    await linkUser(database.pool, { userId: LOCAL, issuer: ISSUER, subject: 'bo', passwordHash: 'x' })
+    await linkUser(
+      database.pool,
+      { userId: LOCAL, issuer: ISSUER, subject: 'bo', passwordHash: 'x' },
+      new Date(0),
+    )
     expect(await signIn()).toEqual({ ok: false, code: 'name-taken' })
     expect(await waiting()).toEqual([])
     const [record] = await listAuditRecords(database.pool, {}, { beforeSeq: null, limit: 1, offset: 0 })
@@ -141,7 +145,10 @@ describe('whose names commits may use', () => {
   const idOf = async (subject: string) =>
     (await database.pool.query<{ id: string }>('select id from users where subject = $1', [subject]))[0]!.id
   const noted = (names: string[]) => noteCommitAuthors(database.pool, HASH, names, new Date(0))
-  beforeEach(() => () => database.pool.execute('delete from users; delete from commit_authors'))
+  beforeEach(
+    () => () =>
+      database.pool.execute('delete from users; delete from commit_authors; delete from provider_names'),
+  )
 
   it('is an author by each of them that the provider has ever said, also when she is called otherwise by now', async () => {
     await signInAs({ ...ADA, names: ['ada@example.com', 'ada'] }, null)

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { noteCommitAuthors } from '../../../lib/store/commit-authors.ts'
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { UserRecord } from '../../../lib/wire/identity.ts'
+import { fakeClock } from '../../support/fakes.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { addSession, invoke, signIn as signInLocally } from '../../support/invoke.ts'
+import { openJar, settingsFor, startProvider, type TestProvider } from '../../support/oidc/provider.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { productionYaml } from '../../support/push-config.ts'
+
+// Somebody of the provider who was removed and signs in again is the same person.
+
+const PUBLIC_URL = 'http://127.0.0.1:9'
+const database = await useTestDatabase()
+let provider: TestProvider
+let ctx: FleetTestContext
+let agent: FakeAgent
+
+beforeAll(async () => {
+  provider = await startProvider(PUBLIC_URL)
+})
+afterAll(async () => {
+  await ctx.close()
+  await provider.stop()
+})
+beforeEach(async () => {
+  await ctx?.close()
+  for (const table of ['workloads', 'users', 'settings', 'external_ids', 'provider_names', 'account_changes'])
+    await database.pool.execute(`delete from ${table}`)
+  const groupMap = new Map([['otel-admins', ['administrator']]])
+  const oidc = settingsFor(provider.issuer, PUBLIC_URL, { groupMap })
+  // The provider's tokens are of now.
+  const clock = fakeClock(new Date().toISOString())
+  ctx = await createFleetContext(database, { clock, config: { publicUrl: PUBLIC_URL, oidc } })
+  agent = fakeAgent(ctx.fleet)
+  await ctx.advance(300)
+})
+
+interface Person {
+  token: string
+  id: string
+}
+
+/** Sign in with the provider as somebody who is an administrator by the group map. */
+async function signIn(name: string, more: object = {}): Promise<Person> {
+  const claims = { sub: name, email: `${name}@example.com`, name, groups: ['otel-admins'], ...more }
+  await provider.tell({ claims })
+  const begun = await invoke(ctx, 'GET /api/auth/oidc/login')
+  const { url } = await openJar().follow(begun.headers['Location']!, (at) =>
+    at.pathname.endsWith('/callback'),
+  )
+  const cookie = begun.cookies[0]!.split(';')[0]!
+  const back = await invoke(ctx, `GET ${url.pathname}${url.search}`, { headers: { cookie } })
+  const token = /^om_session=([^;]+)/.exec(back.cookies[0]!)![1]!
+  return { token, id: ((await call({ token }, 'GET /api/me')).json as { id: string }).id }
+}
+
+const call = ({ token }: { token: string }, request: string, body?: object) =>
+  invoke(ctx, request, { as: token, body })
+const remove = (by: Person, whom: Person) => call(by, `DELETE /api/users/${whom.id}`)
+/** A local user, made and signed in. */
+async function makePuppet(by: Person, group: string, email = 'puppet@example.com'): Promise<Person> {
+  const body = { email, password: 'correct horse battery', groups: [group] }
+  const { id } = (await call(by, 'POST /api/users', body)).json as UserRecord
+  const { token } = await addSession(ctx, { userId: id, email })
+  return { id, token }
+}
+const base = () => `/api/workloads/${agent.workloadId}/config/approvals`
+async function request(by: Person, n: number): Promise<string> {
+  const body = {
+    draft_yaml: productionYaml(n),
+    target_group: `g${n}`,
+    target_env: 'production',
+    prod_confirmation: true,
+  }
+  const { status, json } = await call(by, `POST ${base()}`, body)
+  expect(status).toBe(201)
+  return (json as ApprovalRecord).id
+}
+const approve = (by: Person, id: string) => call(by, `POST ${base()}/${id}/approve`, { comment: 'fine' })
+const another = (reason: string) => ({ status: 409, json: { code: 'approval_needs_another', reason } })
+/** Another administrator, so that anybody may be removed. */
+async function seed(): Promise<Person> {
+  const { userId, token } = await signInLocally(ctx, { email: 'seed@example.com' })
+  return { id: userId, token }
+}
+
+describe('somebody of the provider who removed himself and signs in again', () => {
+  it('approves nothing of an account that he made before', async () => {
+    await seed()
+    const before = await signIn('alice')
+    const puppet = await makePuppet(before, 'editor')
+    expect(await approve(before, await request(puppet, 1))).toMatchObject(another('shaped_an_author'))
+    expect((await remove(before, before)).status).toBe(204)
+    const after = await signIn('alice')
+    expect(await approve(after, await request(puppet, 2))).toMatchObject(another('shaped_an_author'))
+    expect(await approve(puppet, await request(after, 3))).toMatchObject(another('shaped_by_author'))
+  })
+
+  it('approves no text that he asked for before, whoever asks for it now', async () => {
+    const other = await seed()
+    const before = await signIn('alice')
+    await request(before, 1)
+    await remove(other, before)
+    const after = await signIn('alice')
+    expect(after.id).toBe(before.id)
+    expect(await approve(after, await request(other, 1))).toMatchObject(another('author'))
+    // What he did not ask for is anybody's, and so is what is asked of him.
+    expect((await approve(after, await request(other, 2))).status).toBe(200)
+    expect((await approve(other, await request(after, 3))).status).toBe(200)
+  })
+
+  it('lowers the approval policy not together with an account that he made before', async () => {
+    await seed()
+    const before = await signIn('alice')
+    const puppet = await makePuppet(before, 'administrator')
+    await remove(before, before)
+    const after = await signIn('alice')
+    const laxer = { approvals: 1, author_counts: true }
+    const policy = { production: laxer, other: laxer, unlabelled: laxer }
+    expect((await call(puppet, 'PUT /api/approval-policy', policy)).json).toHaveProperty('pending')
+    expect(await call(after, 'PUT /api/approval-policy', policy)).toMatchObject({
+      status: 409,
+      json: { code: 'policy_needs_another' },
+    })
+  })
+
+  it('has nothing of what was open or his own before, and the groups of now', async () => {
+    const other = await seed()
+    const before = await signIn('alice')
+    const expires_at = new Date(ctx.clock.now().getTime() + 3_600_000).toISOString()
+    const asked = { name: 'ci', permissions: ['config:request'], expires_at }
+    const { token } = (await call(before, 'POST /api/tokens', asked)).json as { token: string }
+    expect((await call({ token }, 'GET /api/me')).status).toBe(200)
+    await call(before, 'PUT /api/me/preferences', { theme: 'dark' })
+    await remove(other, before)
+    const after = await signIn('alice')
+    for (const gone of [before, { token }]) expect((await call(gone, 'GET /api/me')).status).toBe(401)
+    expect((await call(after, 'GET /api/tokens')).json).toEqual([])
+    expect(await database.pool.query('select from user_preferences')).toEqual([])
+    expect((await call(after, 'GET /api/me')).json).toMatchObject({ groups: [{ name: 'administrator' }] })
+  })
+
+  it('is named by a commit also under a name that the provider gave him before', async () => {
+    const other = await seed()
+    const before = await signIn('alice', { email: 'maiden@example.com' })
+    await remove(other, before)
+    const after = await signIn('alice')
+    const id = await request(other, 1)
+    const [{ hash } = { hash: '' }] = await database.pool.query<{ hash: string }>(
+      'select draft_hash as hash from approvals where id = $1',
+      [id],
+    )
+    await noteCommitAuthors(database.pool, hash, ['maiden@example.com'], ctx.clock.now())
+    expect(await approve(after, id)).toMatchObject(another('author'))
+  })
+})
