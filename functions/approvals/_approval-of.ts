@@ -1,6 +1,7 @@
-import { readApprovalHelp } from '../../lib/changes/approval-help.ts'
+import { areStuck, readApprovalHelp, type WaitingChange } from '../../lib/changes/approval-help.ts'
 import { type ApprovalSurroundings, toApprovalRecord } from '../../lib/changes/approval-record.ts'
-import { readStandings } from '../../lib/changes/approval-standing.ts'
+import { type ApprovalStanding, readStandings } from '../../lib/changes/approval-standing.ts'
+import { whyNotCounted } from '../../lib/changes/judge-approvals.ts'
 import { type Grant, isHeldOn } from '../../lib/model/scopes.ts'
 import { listApprovalVotes } from '../../lib/store/approval-votes.ts'
 import {
@@ -39,6 +40,7 @@ export async function withSurroundings<Of extends Approval>(
   const pushes = new Map(listed.map((push) => [push.pushId, push]))
   const failedIds = [...pushes.values()].flatMap((push) => (push.status === 'failed' ? push.pushId : []))
   const answers = failedIds.length === 0 ? null : await listRollbacksOf(ctx.db, failedIds)
+  const stuck = await findStuck(ctx, approvals, standings, userId)
   const retiredIds = approvals.flatMap(({ status, id }) => (status === 'retired' ? id : []))
   const retirements = retiredIds.length === 0 ? [] : await listRetirements(ctx.db, retiredIds)
   return approvals.map((approval) => {
@@ -53,6 +55,7 @@ export async function withSurroundings<Of extends Approval>(
         comments: comments.filter(({ approvalId }) => approvalId === approval.id),
         votes: votes.filter(({ approvalId }) => approvalId === approval.id),
         standing: standings.get(approval.id) ?? null,
+        isStuck: stuck.has(approval.id),
         userId,
         push,
         rollout: push !== null && stages?.pushId === push.pushId ? stages : null,
@@ -73,6 +76,36 @@ async function standingsOf(ctx: Context, approvals: readonly Approval[], userId:
   const around = { labelsOf, now: ctx.clock.now(), alsoAsking: [userId] }
   const standings = await readStandings(ctx.db, open, around)
   return new Map(standings.map((standing, at) => [open[at]!.id, standing]))
+}
+
+/** A request that waits, as whoever asks for its approvers has to know it. */
+const toWaiting = (
+  ctx: Context,
+  { workloadId, createdAt }: Approval,
+  { asked, judgement }: ApprovalStanding,
+): WaitingChange => ({
+  asked,
+  judgement,
+  requestedAt: createdAt,
+  covers: (held) => isHeldOn(held, 'config:approve', ctx.fleet.workload(workloadId)?.trustedLabels ?? null),
+})
+
+/** The ids of those requests that lack an approval which nobody could give. */
+async function findStuck(
+  ctx: Context,
+  approvals: readonly Approval[],
+  standings: ReadonlyMap<string, ApprovalStanding>,
+  userId: string,
+): Promise<ReadonlySet<string>> {
+  const changes = approvals.flatMap((approval) => {
+    const standing = standings.get(approval.id)
+    // Where an approval by whoever reads it would count, nobody else has to be looked for.
+    if (standing === undefined || standing.judgement.isEnough || whyNotCounted(standing, userId) === null)
+      return []
+    return { id: approval.id, ...toWaiting(ctx, approval, standing) }
+  })
+  const stuck = await areStuck(ctx.db, changes)
+  return new Set(changes.flatMap(({ id }, at) => (stuck[at] ? id : [])))
 }
 
 /** One request as the wire shows it to this user. */
@@ -98,16 +131,9 @@ export async function readApprovalWithHelp(
   const record = toApprovalRecord(approval, found!.around)
   const { standing } = found!.around
   if (standing === null) return record
-  const labelsOf = (id: string) => ctx.fleet.workload(id)?.trustedLabels ?? null
-  const sees = (id: string) => isHeldOn(grants, 'config:request', labelsOf(id))
-  const reader = { userId, sees }
-  const change = {
-    asked: standing.asked,
-    judgement: standing.judgement,
-    requestedAt: approval.createdAt,
-    covers: (held: readonly Grant[]) => isHeldOn(held, 'config:approve', labelsOf(approval.workloadId)),
-    text: approval,
-  }
-  const help = await readApprovalHelp(ctx.db, change, reader)
+  const sees = (id: string) =>
+    isHeldOn(grants, 'config:request', ctx.fleet.workload(id)?.trustedLabels ?? null)
+  const change = { ...toWaiting(ctx, approval, standing), text: approval }
+  const help = await readApprovalHelp(ctx.db, change, { userId, sees })
   return { ...record, help }
 }

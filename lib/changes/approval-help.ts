@@ -1,8 +1,14 @@
 import { rolesWith } from '../model/permissions.ts'
-import { listAuthorsOfRequest, listChangersSince, listHolders } from '../store/approval-help.ts'
+import { grantsOf } from '../model/scopes.ts'
+import {
+  type HolderAccount,
+  listAuthorsOfRequest,
+  listChangersSince,
+  listHolders,
+} from '../store/approval-help.ts'
 import type { Db } from '../store/db.ts'
 import type { ApprovalHelp } from '../wire/approvals.ts'
-import { type Covers, readApproverStandings } from './approval-case.ts'
+import type { Covers } from './approval-case.ts'
 import { type Discount, discountOf, type JudgedApprovals, whyNotCounted } from './judge-approvals.ts'
 
 /** People who hold the right to approve and are looked at, in the order of their e-mails. */
@@ -16,11 +22,15 @@ export interface HelpReader {
   sees: (workloadId: string) => boolean
 }
 
-/** A change that waits for approval: a request, a campaign, or a version that is to apply by itself. */
-export interface HelpedChange extends JudgedApprovals {
+/** A change that waits for approval, and what decides who could give it. */
+export interface WaitingChange extends JudgedApprovals {
   requestedAt: Date
   /** Whether whoever has these rights may approve all that it reaches. */
   covers: Covers
+}
+
+/** A change that waits for approval: a request, a campaign, or a version that is to apply by itself. */
+export interface HelpedChange extends WaitingChange {
   /**
    * What finds who asked for the same text elsewhere: its hash, and the request that it is; '' for what is none. Those in
    * `ownAuthors` wrote or requested this very change, so it is not for another one that they count.
@@ -37,32 +47,46 @@ export async function readApprovalHelp(
   change: HelpedChange,
   reader: HelpReader,
 ): Promise<ApprovalHelp> {
-  const could = await listWhoCould(db, change)
+  const could = (await listHoldersFor(db, [change])).filter((holder) => wouldCount(change, holder))
   return {
     because: await listBecause(db, change, reader),
-    could_approve: could.slice(0, NAMED_MAX),
+    could_approve: could.slice(0, NAMED_MAX).map(({ email }) => email),
     could_approve_count: could.length,
   }
 }
 
-/** The e-mails of everybody whose approval would count now and was not given. */
-async function listWhoCould(
-  db: Db,
-  { asked, judgement, requestedAt, covers }: HelpedChange,
-): Promise<string[]> {
-  const holders = await listHolders(db, rolesWith('config:approve'), HOLDERS_MAX)
-  const [approvers] = await readApproverStandings(db, [
-    {
-      userIds: holders.map(({ id }) => id),
-      authors: [...asked.authors],
-      requestedAt,
-      covers,
-    },
-  ])
-  const counts = ({ id }: { id: string }) =>
-    !judgement.counted.includes(id) &&
-    discountOf({ ...asked, approvers: approvers! }, judgement.rule, { userId: id, at: asked.now }) === null
-  return holders.filter(counts).map(({ email }) => email)
+/** Of each of these changes, whether it waits for nobody: no approval that was not given would count as things stand. */
+export async function areStuck(db: Db, changes: readonly WaitingChange[]): Promise<boolean[]> {
+  if (changes.length === 0) return []
+  const holders = await listHoldersFor(db, changes)
+  return changes.map((change) => !holders.some((holder) => wouldCount(change, holder)))
+}
+
+/** Who holds the right to approve somewhere, and stands how to the authors of these changes. */
+const listHoldersFor = (db: Db, changes: readonly WaitingChange[]): Promise<HolderAccount[]> =>
+  listHolders(
+    db,
+    rolesWith('config:approve'),
+    [...new Set(changes.flatMap(({ asked }) => [...asked.authors]))],
+    HOLDERS_MAX,
+  )
+
+/** Whether an approval by this person was not given, and would count now. */
+function wouldCount(
+  { asked, judgement, requestedAt, covers }: WaitingChange,
+  holder: HolderAccount,
+): boolean {
+  const { id, roles, changedBy, changed, changedAt } = holder
+  if (judgement.counted.includes(id)) return false
+  const isAuthor = (other: string) => asked.authors.has(other)
+  const standing = {
+    mayApprove: covers(grantsOf(roles)),
+    isShapedByAuthor: changedBy.some(isAuthor),
+    hasShapedAuthor: changed.some(isAuthor),
+    isShapedSinceRequest: changedAt !== null && changedAt > requestedAt,
+  }
+  const approvers = new Map([[id, standing]])
+  return discountOf({ ...asked, approvers }, judgement.rule, { userId: id, at: asked.now }) === null
 }
 
 /** The people because of whom the reader's own approval would not count, each with how. */

@@ -23,6 +23,8 @@ export interface ApprovalSurroundings {
   votes: readonly Pick<GivenVote, 'userId' | 'email' | 'comment' | 'at' | 'soleApprover' | 'isOvertaken'>[]
   /** How the request stands by the policy as it is now; null once it was pushed or closed. */
   standing: Pick<ApprovalStanding, 'approvalClass' | 'asked' | 'judgement' | 'votes'> | null
+  /** It lacks an approval, and nobody's would count as things stand. */
+  isStuck: boolean
   /** Who is shown it. */
   userId: string
   /** The push that it became, as it stands now; null for one that was not pushed. */
@@ -61,6 +63,7 @@ export function toApprovalSummary(approval: Approval, around: ApprovalSurroundin
     ...(approver === null ? {} : { self_approved: isSelfApproved(approval, around.votes) }),
     approvals: around.votes.map((vote) => toGiven(approval, vote)),
     ...(around.standing === null ? {} : toProgress(approval, around.standing, around.userId)),
+    ...(around.isStuck ? { nobody_can_approve: true as const } : {}),
     prod_target: approval.prodTarget,
     prod_confirmation: approval.prodConfirmation,
     prod_double_confirmed: approval.prodDoubleConfirmed,

@@ -1,4 +1,6 @@
+import type { RoleGrant } from '../model/scopes.ts'
 import type { Db } from './db.ts'
+import { GRANTS } from './groups.ts'
 
 /** Somebody who counts as an author of a request, as one reader stands to them. */
 export interface AuthorOfRequest {
@@ -51,16 +53,42 @@ export function listChangersSince(
   )
 }
 
-/** The people who hold one of these roles, be it within a scope only, by e-mail; at most `most`. */
+/** Somebody who holds a role, and what was done to the account or by it. */
+export interface HolderAccount {
+  id: string
+  email: string
+  /** Its roles, and where these hold. */
+  roles: RoleGrant[]
+  /** Those of the authors who changed this account. */
+  changedBy: string[]
+  /** Those of the authors whose accounts this one changed. */
+  changed: string[]
+  /** When anybody last changed this account; null for never. */
+  changedAt: Date | null
+}
+
+/**
+ * The people who hold one of these roles, be it within a scope only, by e-mail, each with how they stand to `authors`; at
+ * most `most`.
+ */
 export function listHolders(
   db: Db,
   roles: readonly string[],
+  authors: readonly string[],
   most: number,
-): Promise<{ id: string; email: string }[]> {
-  return db.query<{ id: string; email: string }>(
-    `select distinct u.id::text as id, u.email from users u
-       join user_groups m on m.user_id = u.id join groups g on g.id = m.group_id
-     where u.kind <> 'service' and g.role = any($1::text[]) order by u.email limit $2`,
-    [roles, most],
+): Promise<HolderAccount[]> {
+  return db.query<HolderAccount>(
+    `select u.id::text as id, u.email,
+       (select ${GRANTS} from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id) as roles,
+       array(select c.by_id from account_changes c
+         where c.user_id = u.id and c.by_id = any($2::text[]) and c.by_id <> u.id::text) as "changedBy",
+       array(select c.user_id::text from account_changes c
+         where c.by_id = u.id::text and c.user_id::text = any($2::text[]) and c.user_id <> u.id) as changed,
+       (select max(c.changed_at) from account_changes c where c.user_id = u.id) as "changedAt"
+     from users u
+     where u.kind <> 'service' and exists (
+       select from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id and g.role = any($1::text[]))
+     order by u.email limit $3`,
+    [roles, authors, most],
   )
 }

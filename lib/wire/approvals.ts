@@ -182,6 +182,10 @@ const summary = {
   ),
   tally: note('Only of a request that waits to be approved or pushed.', optional(ApprovalTally)),
   help: note('The same; only of one request that is read by itself.', optional(ApprovalHelp)),
+  nobody_can_approve: note(
+    'It lacks an approval, and nobody’s would count as things stand: it waits for nobody.',
+    optional(literal(true)),
+  ),
   prod_target: boolean(),
   prod_confirmation: boolean(),
   prod_double_confirmed: boolean(),

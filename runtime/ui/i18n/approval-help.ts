@@ -1,44 +1,66 @@
 import { defineTexts } from './define.ts'
-import { formatExact, formatNumber } from './format.ts'
+import { formatDay, formatNumber } from './format.ts'
 
-/** Texts about who keeps an approval from counting, and who could approve instead. */
+/** Texts about who keeps an approval from counting, who could approve instead, and what ends it where nobody could. */
 export const helpTexts = defineTexts({
   en: {
     gone: 'an account that is gone',
-    self: 'You yourself count as its author.',
-    selfElsewhere: 'You asked for the same text elsewhere, or earlier, and count as its author.',
-    asked: (who: string) => `${who} asked for it.`,
-    askedElsewhere: (who: string) =>
-      `${who} asked for the same text elsewhere, or earlier, and counts as its author.`,
-    changedYours: (who: string, at: string) => `${who} made or changed your account (${formatExact(at)}).`,
-    changedByYou: (who: string, at: string) =>
-      `You made or changed the account of ${who} (${formatExact(at)}).`,
+    self: 'you count as its author',
+    selfElsewhere: 'you asked for the same text elsewhere, or earlier, and count as its author',
+    asked: (who: string) => `${who} asked for it`,
+    askedElsewhere: (who: string) => `${who} asked for the same text elsewhere, or earlier`,
+    andChangedYours: (at: string) => `, and made or changed your account (${formatDay(at)})`,
+    andChangedByYou: (at: string) => `, and you made or changed that account (${formatDay(at)})`,
+    changedSince: (who: string, at: string) => `${who} made or changed your account since (${formatDay(at)})`,
     there: 'See that request.',
-    cannot: 'You cannot approve it:',
+    cannot: (why: string) => `You cannot approve it: ${why}.`,
     could: 'Could approve instead:',
     couldToo: 'Can approve:',
     more: (count: number) => `and ${formatNumber(count)} more`,
     nobody: 'Nobody can approve it as things stand.',
-    wayOut:
-      'An account does not count that one of its authors made or changed, or anybody since the request. Let another administrator make an account that may approve, and then ask for the change again; let somebody else ask for it in words of their own, as the same text keeps its authors; or have the approval policy ask less, which takes effect after a day or at once with another administrator.',
+    nobodyFor: (why: string) => `Nobody can approve it: ${why}, and no other account counts.`,
+    waysOut: 'What ends it',
+    way: {
+      goBack: (hash: string) => `${hash} ran here before: going back to it needs no approval.`,
+      ask: 'Somebody else asks for it in words of their own: the same text keeps its authors.',
+      account: 'Another administrator makes an account that may approve, and then it is asked for again.',
+      policy: 'The approval policy asks less: after a day, or at once with another administrator.',
+    },
+    go: {
+      goBack: (hash: string) => `Roll back to ${hash}`,
+      account: 'Users',
+      policy: 'Approval policy',
+    },
   },
   fr: {
     gone: 'un compte qui n’existe plus',
-    self: 'Vous comptez vous-même comme son auteur.',
-    selfElsewhere: 'Vous avez demandé le même texte ailleurs, ou plus tôt, et comptez comme son auteur.',
-    asked: (who: string) => `${who} l’a demandé.`,
-    askedElsewhere: (who: string) =>
-      `${who} a demandé le même texte ailleurs, ou plus tôt, et compte comme son auteur.`,
-    changedYours: (who: string, at: string) => `${who} a créé ou modifié votre compte (${formatExact(at)}).`,
-    changedByYou: (who: string, at: string) =>
-      `Vous avez créé ou modifié le compte de ${who} (${formatExact(at)}).`,
+    self: 'vous comptez comme son auteur',
+    selfElsewhere: 'vous avez demandé le même texte ailleurs, ou plus tôt, et comptez comme son auteur',
+    asked: (who: string) => `${who} l’a demandé`,
+    askedElsewhere: (who: string) => `${who} a demandé le même texte ailleurs, ou plus tôt`,
+    andChangedYours: (at: string) => `, et a créé ou modifié votre compte (${formatDay(at)})`,
+    andChangedByYou: (at: string) => `, et vous avez créé ou modifié ce compte (${formatDay(at)})`,
+    changedSince: (who: string, at: string) =>
+      `${who} a créé ou modifié votre compte depuis (${formatDay(at)})`,
     there: 'Voir cette demande.',
-    cannot: 'Vous ne pouvez pas l’approuver :',
+    cannot: (why: string) => `Vous ne pouvez pas l’approuver : ${why}.`,
     could: 'Pourraient approuver à votre place :',
     couldToo: 'Peuvent approuver :',
     more: (count: number) => `et ${formatNumber(count)} de plus`,
     nobody: 'Personne ne peut l’approuver en l’état.',
-    wayOut:
-      'Un compte ne compte pas si un de ses auteurs l’a créé ou modifié, ou quiconque depuis la demande. Faites créer par un autre administrateur un compte qui a le droit d’approuver, puis redemandez la modification ; faites-la demander par quelqu’un d’autre, autrement écrite, car le même texte garde ses auteurs ; ou assouplissez la règle d’approbation, ce qui prend effet après un jour, ou tout de suite avec un autre administrateur.',
+    nobodyFor: (why: string) => `Personne ne peut l’approuver : ${why}, et aucun autre compte ne compte.`,
+    waysOut: 'Ce qui y met fin',
+    way: {
+      goBack: (hash: string) => `${hash} a déjà tourné ici : y revenir ne demande pas d’approbation.`,
+      ask: 'Quelqu’un d’autre la demande autrement écrite : le même texte garde ses auteurs.',
+      account: 'Un autre administrateur crée un compte qui a le droit d’approuver, puis on la redemande.',
+      policy:
+        'La règle d’approbation s’assouplit : après un jour, ou tout de suite avec un autre administrateur.',
+    },
+    go: {
+      goBack: (hash: string) => `Revenir à ${hash}`,
+      account: 'Utilisateurs',
+      policy: 'Règle d’approbation',
+    },
   },
 })

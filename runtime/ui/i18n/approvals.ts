@@ -1,3 +1,4 @@
+import type { ApprovalSummary } from '../../../lib/wire/approvals.ts'
 import type { ForYou } from '../state/for-you.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatList, formatNumber } from './format.ts'
@@ -17,6 +18,8 @@ export const approvalTexts = defineTexts({
     untitled: 'Change without a comment',
     instances: (count: number) => `${formatNumber(count)} ${plural(count, 'instance', 'instances')}`,
     forYou: 'It waits for you.',
+    forNobody: 'Nobody can approve it as things stand.',
+    countForNobody: (count: number) => `Nobody can approve ${formatNumber(count)} of them as things stand.`,
     noneForYou: 'Nothing of it waits for you.',
     waitsForYou: (what: string) => `For you: ${what}.`,
     changes: (count: number) => `${formatNumber(count)} ${plural(count, 'change', 'changes')}`,
@@ -45,6 +48,8 @@ export const approvalTexts = defineTexts({
     untitled: 'Changement sans commentaire',
     instances: (count: number) => `${formatNumber(count)} ${plural(count, 'instance', 'instances')}`,
     forYou: 'Elle vous attend.',
+    forNobody: 'Personne ne peut l’approuver en l’état.',
+    countForNobody: (count: number) => `Personne ne peut en approuver ${formatNumber(count)} en l’état.`,
     noneForYou: 'Rien de cela ne vous attend.',
     waitsForYou: (what: string) => `À vous : ${what}.`,
     changes: (count: number) => `${formatNumber(count)} ${plural(count, 'modification', 'modifications')}`,
@@ -61,6 +66,12 @@ export const approvalTexts = defineTexts({
     },
   },
 })
+
+/** That some of these requests wait for nobody; empty for none. */
+export function describeForNobody(of: readonly Pick<ApprovalSummary, 'nobody_can_approve'>[]): string {
+  const count = of.filter(({ nobody_can_approve: isStuck }) => isStuck).length
+  return count === 0 ? '' : say(approvalTexts).countForNobody(count)
+}
 
 /** What the badge beside the name of this page counts, by what it is. */
 export function describeForYou({ changes, campaigns, reviews }: ForYou): string {

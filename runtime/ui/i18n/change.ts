@@ -1,6 +1,8 @@
 import type { RetiredBy } from '../../../lib/model/retired-by.ts'
 import { deadEndOf } from '../../../lib/model/workload-states.ts'
+import type { PolicyEvaluation } from '../../../lib/wire/policy.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { translated } from './check-findings.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatNumber, shortHash } from './format.ts'
 
@@ -90,7 +92,7 @@ export const changeTexts = defineTexts({
     brokenUnknown: 'What the instances run now is not known.',
     policy: 'Policy',
     policyPass: 'Nothing in the policy speaks against it.',
-    policyBlocks: (count: number) => `${n(count)} ${plural(count, 'rule blocks', 'rules block')} the push.`,
+    policyBlocks: (rules: readonly string[]) => `The policy blocks the push: ${rules.join('; ')}.`,
     reach: 'It will reach',
     instancesWord: (count: number) => plural(count, 'instance', 'instances'),
     excludedWord: 'excluded',
@@ -304,8 +306,7 @@ export const changeTexts = defineTexts({
     brokenUnknown: 'Ce que les instances exécutent maintenant n’est pas connu.',
     policy: 'Règles',
     policyPass: 'Aucune règle ne s’y oppose.',
-    policyBlocks: (count: number) =>
-      `${n(count)} ${plural(count, 'règle bloque', 'règles bloquent')} la poussée.`,
+    policyBlocks: (rules: readonly string[]) => `Une règle bloque la poussée : ${rules.join(' ; ')}.`,
     reach: 'Cela atteindra',
     instancesWord: (count: number) => plural(count, 'instance', 'instances'),
     excludedWord: 'exclues',
@@ -518,6 +519,15 @@ export const changeTexts = defineTexts({
     },
   },
 })
+
+/** Which rules of the policy keep a config from being pushed, as a sentence; null where none does. */
+export function sayBlocks({ findings }: PolicyEvaluation): string | null {
+  const words = say(changeTexts)
+  const names = findings
+    .filter(({ decision }) => decision === 'block')
+    .map((one) => translated(words.rule, one.rule_code, one.policy_name).replace(/\.$/, ''))
+  return names.length === 0 ? null : words.policyBlocks([...new Set(names)])
+}
 
 /** Why a workload runs no config that was pushed to it. */
 export function sayNotOurs(workload: WorkloadRecord): string {

@@ -44,6 +44,7 @@ export const tallyTexts = defineTexts({
     discounted: (count: number) =>
       `${formatNumber(count)} more ${plural(count, 'was', 'were')} given and ${plural(count, 'does', 'do')} not count.`,
     ownCounts: 'You can approve it.',
+    ownCountsAsAuthor: 'You asked for it: you can approve it, and that is noted as by its own author.',
     ownGiven: 'You have approved it.',
     ownNot: (why: string) => `You cannot approve it: ${why}.`,
     ownBeside: 'You cannot approve it; the page says why.',
@@ -55,6 +56,8 @@ export const tallyTexts = defineTexts({
     discounted: (count: number) =>
       `${formatNumber(count)} de plus ${plural(count, 'ne compte', 'ne comptent')} pas.`,
     ownCounts: 'Vous pouvez l’approuver.',
+    ownCountsAsAuthor:
+      'Vous l’avez demandé : vous pouvez l’approuver, et il est noté que c’est par son auteur.',
     ownGiven: 'Vous l’avez approuvé.',
     ownNot: (why: string) => `Vous ne pouvez pas l’approuver : ${why}.`,
     ownBeside: 'Vous ne pouvez pas l’approuver ; la page dit pourquoi.',

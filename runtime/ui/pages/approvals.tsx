@@ -1,9 +1,9 @@
 import { environmentOf } from '../../../lib/model/workload-states.ts'
 import type { ApprovalSummary } from '../../../lib/wire/approvals.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
-import { approvalTexts, describeForYou } from '../i18n/approvals.ts'
+import { approvalTexts, describeForNobody, describeForYou } from '../i18n/approvals.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
-import { changeTexts } from '../i18n/change.ts'
+import { changeTexts, sayBlocks } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { reviewTexts } from '../i18n/reviews.ts'
 import { Loaded } from '../parts/failure.tsx'
@@ -34,11 +34,11 @@ function Risk({ approval }: { approval: ApprovalSummary }) {
     return read.ok ? api.plan(approval.workload_id, read.value.draft_yaml, abort) : read
   })
   if (plan.data === null) return <span class="faint">{plan.isLoading ? '…' : '–'}</span>
-  const blocks = plan.data.policy.summary.block_count
+  const blocked = sayBlocks(plan.data.policy)
   return (
     <>
       <RiskMark risk={plan.data.risk_score.severity} />
-      {blocks > 0 && <span class="bad"> · {say(changeTexts).policyBlocks(blocks)}</span>}
+      {blocked !== null && <div class="beneath bad">{blocked}</div>}
     </>
   )
 }
@@ -65,12 +65,13 @@ function State({ approval }: { approval: ApprovalSummary }) {
       <ApprovalMark of={approval} />
       {approval.tally && <div class="beneath">{countOf(approval.tally)}</div>}
       {waitsForMe(approval) && <div class="beneath warn">{say(approvalTexts).forYou}</div>}
+      {approval.nobody_can_approve && <div class="beneath warn">{say(approvalTexts).forNobody}</div>}
       {approval.outcome?.aftermath && (
         <span class="sub">{describeAftermath(approval.outcome.aftermath)}</span>
       )}
       {approval.close_comment && <span class="sub">{approval.close_comment}</span>}
-      {approval.break_glass && <span class="bad"> · {words.breakGlass}</span>}
-      {approval.self_approved && <span class="warn"> · {words.self}</span>}
+      {approval.break_glass && <div class="beneath bad">{words.breakGlass}</div>}
+      {approval.self_approved && <div class="beneath warn">{words.self}</div>}
     </>
   )
 }
@@ -142,6 +143,10 @@ function Requests({ of, none, outside }: { of: ApprovalSummary[]; none: string |
   )
 }
 
+/** What of all that waits is for the reader, and what of it is for nobody. */
+const sayForWhom = (...of: Parameters<typeof countForYou>): string =>
+  [describeForYou(countForYou(...of)), describeForNobody(of[0])].filter((part) => part !== '').join(' ')
+
 /** All requests by their status, and what was done without an approval. */
 export function ApprovalsPage() {
   const words = say(approvalTexts)
@@ -175,7 +180,7 @@ export function ApprovalsPage() {
     <>
       <Head title={words.title} />
       {status === 'pending' && !isReviews && approvals.data !== null && (
-        <p class="muted">{describeForYou(countForYou(approvals.data, waiting, reviews.data ?? []))}</p>
+        <p class="muted">{sayForWhom(approvals.data, waiting, reviews.data ?? [])}</p>
       )}
       <Tabs label={words.title} tabs={tabs} />
       {isReviews ? (

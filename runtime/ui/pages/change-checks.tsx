@@ -2,7 +2,7 @@ import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { ValidationCheck, ValidationResult } from '../../../lib/wire/validation.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { changeTexts } from '../i18n/change.ts'
+import { changeTexts, sayBlocks } from '../i18n/change.ts'
 import { findingTexts, translated } from '../i18n/check-findings.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
@@ -67,9 +67,7 @@ export function PolicyPane({ plan }: { plan: ConfigPlan }) {
         </p>
       ) : (
         <>
-          <p class="bad">
-            {words.policyBlocks(findings.filter(({ decision }) => decision === 'block').length)}
-          </p>
+          <p class="bad">{sayBlocks(plan.policy)}</p>
           <ul class="list">
             {findings.map((finding) => (
               <li

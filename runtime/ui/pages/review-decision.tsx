@@ -2,13 +2,15 @@ import { useSignal } from '@preact/signals'
 import { gitGroupOf } from '../../../lib/model/git-group.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { changeTexts } from '../i18n/change.ts'
+import { helpTexts } from '../i18n/approval-help.ts'
+import { changeTexts, sayBlocks } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
-import { formatDay, formatExact, formatList } from '../i18n/format.ts'
+import { formatDay, formatExact, formatList, shortHash } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
 import { standingTexts } from '../i18n/standing.ts'
-import { ApprovalHelp } from '../parts/approval-help.tsx'
+import { ApprovalHelp, Way } from '../parts/approval-help.tsx'
 import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.tsx'
 import { useStanding } from '../parts/fleet-standing.tsx'
 import { Form, FormDialog } from '../parts/form.tsx'
@@ -19,9 +21,12 @@ import type { Result } from '../state/api.ts'
 import { keepDraft } from '../state/drafts.ts'
 import { api } from '../state/endpoints.ts'
 import { navigate } from '../state/router.ts'
+import { can, me } from '../state/session.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { PushDialog } from './push-dialog.tsx'
+import { useRevisionThatRan } from './review-notices.tsx'
 import { isOver } from './review-story.tsx'
+import { RollbackDialog } from './rollback-dialog.tsx'
 
 interface DecisionProps {
   workload: WorkloadRecord
@@ -30,8 +35,44 @@ interface DecisionProps {
   reload: () => void
 }
 
+/** What ends it on this very workload where nobody can approve: going back to the text, or asking for it otherwise. */
+function WaysHere({
+  workload,
+  approval,
+  onEdit,
+}: Pick<DecisionProps, 'approval' | 'workload'> & { onEdit: () => void }) {
+  const words = say(helpTexts)
+  const { about: row, open, close } = useDialog<RevisionRecord>()
+  const ranHere = useRevisionThatRan(workload, approval.draft_hash)
+  const hash = shortHash(approval.draft_hash)
+  const isOwn = approval.tally?.own === 'author'
+  return (
+    <>
+      {ranHere !== null && can('config_safety.guided_rollback') && (
+        <Way text={words.way.goBack(hash)}>
+          <Action reason={unless('workload:push_config')} onClick={() => open(ranHere)}>
+            {words.go.goBack(hash)}
+          </Action>
+          {row !== null && <RollbackDialog workload={workload} row={row} onClose={close} />}
+        </Way>
+      )}
+      <Way text={words.way.ask}>
+        {!isOwn && (
+          <Action reason={unless('config:request')} onClick={onEdit}>
+            {say(changeTexts).editAgain}
+          </Action>
+        )}
+      </Way>
+    </>
+  )
+}
+
 /** How many approvals count, of how many, and whether the reader's own would. */
-function Count({ approval }: { approval: ApprovalRecord }) {
+function Count({
+  approval,
+  workload,
+  onEdit,
+}: Pick<DecisionProps, 'approval' | 'workload'> & { onEdit: () => void }) {
   const words = say(changeTexts)
   if (approval.tally === undefined) return null
   // Nobody is asked any more: whose approval would count is no question, who gave it is.
@@ -40,8 +81,12 @@ function Count({ approval }: { approval: ApprovalRecord }) {
   return (
     <>
       {approval.approvals_short && <p class="warn">{words.approvalsShort}</p>}
-      <Tally of={approval.tally} help={approval.help} />
-      <ApprovalHelp of={approval.help} tally={approval.tally} />
+      <Tally of={approval.tally} help={approval.help} isOwn={approval.requester === me.value?.email} />
+      <ApprovalHelp
+        of={approval.help}
+        tally={approval.tally}
+        ways={<WaysHere workload={workload} approval={approval} onEdit={onEdit} />}
+      />
       {approval.author_counts === false && (
         <p class="muted">
           {approval.approval_class === 'unlabelled' ? words.byAnotherUnlabelled : words.byAnother}
@@ -185,8 +230,7 @@ function Choices({
   const { data: standing } = useStanding(workload.id)
   // What is approved is not pushed while a freeze lasts, unless somebody breaks the glass.
   const freeze = standing?.freeze ?? null
-  const policyReason =
-    plan?.policy.decision === 'block' ? words.policyBlocks(plan.policy.summary.block_count) : null
+  const policyReason = plan === null ? null : sayBlocks(plan.policy)
   const pushReason =
     unless('workload:push_config') ??
     (approval.status === 'approved' ? null : words.pushNeedsApproval) ??
@@ -243,7 +287,7 @@ export function ReviewDecision(props: DecisionProps) {
   const dialog = { workload, approval, reload, onClose: close }
   return (
     <section class="pane stack">
-      <Count approval={approval} />
+      <Count workload={workload} approval={approval} onEdit={editAgain} />
       {(approval.status === 'pending' || approval.approvals_short === true) && <Approve {...props} />}
       <Choices workload={workload} approval={approval} plan={plan} onEdit={editAgain} onAsk={open} />
       {approval.ends_at !== undefined && (

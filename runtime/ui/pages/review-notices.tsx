@@ -1,8 +1,10 @@
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeGroup } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatAgo, formatExact, shortHash } from '../i18n/format.ts'
 import { reviewNoticeTexts } from '../i18n/review-notices.ts'
+import { appliedHashes } from '../logic/pushes.ts'
 import { useStanding } from '../parts/fleet-standing.tsx'
 import { api } from '../state/endpoints.ts'
 import { may } from '../state/session.ts'
@@ -36,6 +38,12 @@ function useHistory(workloadId: string, isWanted: boolean): readonly RevisionRec
     touchesWorkload(workloadId),
   )
   return history.data ?? []
+}
+
+/** The newest push of a config that the workload ran before and does not run now, so that it can go back; else null. */
+export function useRevisionThatRan(workload: WorkloadRecord, hash: string): RevisionRecord | null {
+  const history = useHistory(workload.id, workload.active_config_hash !== hash)
+  return appliedHashes(history).has(hash) ? (history.find((row) => row.config_hash === hash) ?? null) : null
 }
 
 /** The newest push of a config to a workload, where it failed; null where it did not, or no config is meant. */

@@ -1,6 +1,8 @@
+import type { ComponentChildren } from 'preact'
 import type { ApprovalTally, ApprovalHelp as Help } from '../../../lib/wire/approvals.ts'
 import { helpTexts } from '../i18n/approval-help.ts'
 import { say } from '../i18n/define.ts'
+import { ActionLink, unlessEverywhere } from './controls.tsx'
 
 /** What one of the people in the way has to do with the request and with the reader's account. */
 function describe(own: string, { who, account_at: at, same_text: isElsewhere }: Help['because'][number]) {
@@ -9,53 +11,95 @@ function describe(own: string, { who, account_at: at, same_text: isElsewhere }: 
   const name = who ?? words.gone
   const asked = isElsewhere ? words.askedElsewhere(name) : words.asked(name)
   if (at === undefined) return asked
-  if (own === 'shaped_since_request') return words.changedYours(name, at)
-  return `${asked} ${own === 'shaped_an_author' ? words.changedByYou(name, at) : words.changedYours(name, at)}`
+  if (own === 'shaped_since_request') return words.changedSince(name, at)
+  return asked + (own === 'shaped_an_author' ? words.andChangedByYou(at) : words.andChangedYours(at))
 }
 
-/** Who is in the way, each with what he has to do with it, and a way to where he asked for the same. */
-function InTheWay({ of, own }: { of: Help['because']; own: string }) {
+/** Ways to where those who are in the way asked for the same. */
+function Elsewhere({ of }: { of: Help['because'] }) {
   return (
     <>
-      {of.map((person) => (
-        <span key={`${person.who} ${person.account_at}`}>
-          {describe(own, person)}{' '}
-          {person.workload_id && (
-            <>
-              <a class="link" href={`/workloads/${person.workload_id}/changes/${person.approval_id}`}>
-                {say(helpTexts).there}
-              </a>{' '}
-            </>
-          )}
-        </span>
-      ))}
+      {of.map(({ workload_id: id, approval_id: request }) =>
+        id === undefined ? null : (
+          <span key={request}>
+            {' '}
+            <a class="link" href={`/workloads/${id}/changes/${request}`}>
+              {say(helpTexts).there}
+            </a>
+          </span>
+        ),
+      )}
     </>
   )
 }
 
+/** One thing that would end it, and what leads to it. */
+export function Way({ text, children }: { text: string; children?: ComponentChildren }) {
+  return (
+    <li>
+      <div>{text}</div>
+      {children}
+    </li>
+  )
+}
+
+/** What would end that nobody can approve, each with what leads there. */
+function WaysOut({ more }: { more: ComponentChildren }) {
+  const words = say(helpTexts)
+  return (
+    <ul class="list ways" aria-label={words.waysOut}>
+      {more}
+      <Way text={words.way.account}>
+        <ActionLink href="/settings/users" reason={unlessEverywhere('users:manage')}>
+          {words.go.account}
+        </ActionLink>
+      </Way>
+      <Way text={words.way.policy}>
+        <ActionLink href="/settings/approvals" reason={unlessEverywhere('settings:manage')}>
+          {words.go.policy}
+        </ActionLink>
+      </Way>
+    </ul>
+  )
+}
+
 /**
- * Who keeps the reader's approval from counting, by name and with where, and who could approve instead, or that nobody
- * could: one paragraph, which nothing else on the page says again.
+ * Who keeps the reader's approval from counting, by name and with where, and who could approve instead; or in one sentence
+ * that nobody could, and what would end that. Nothing else on the page says it again.
  */
-export function ApprovalHelp({ of, tally }: { of: Help | undefined; tally: ApprovalTally }) {
+export function ApprovalHelp({
+  of,
+  tally,
+  ways,
+}: {
+  of: Help | undefined
+  tally: ApprovalTally
+  /** What else would end it here, first. */
+  ways?: ComponentChildren
+}) {
   const words = say(helpTexts)
   if (of === undefined || tally.given >= tally.needed) return null
   const { because, could_approve: could, could_approve_count: count } = of
   const isStuck = count === 0
   if (tally.own === 'counts' && !isStuck) return null
+  const why = because.map((person) => describe(tally.own, person)).join('; ')
+  if (isStuck)
+    return (
+      <>
+        <p class="warn">
+          {why === '' ? words.nobody : words.nobodyFor(why)}
+          <Elsewhere of={because} />
+        </p>
+        <WaysOut more={ways} />
+      </>
+    )
   const hasGiven = tally.own === 'approved_already' || tally.own === 'no_right'
   const more = count - could.length
   return (
-    <p class={isStuck ? 'warn' : ''}>
-      {isStuck ? `${words.nobody} ` : because.length > 0 && `${words.cannot} `}
-      <InTheWay of={because} own={tally.own} />
-      {isStuck ? (
-        words.wayOut
-      ) : (
-        <>
-          {hasGiven ? words.couldToo : words.could} <b>{could.join(', ')}</b> {more > 0 && words.more(more)}
-        </>
-      )}
+    <p>
+      {why !== '' && words.cannot(why)}
+      <Elsewhere of={because} /> {hasGiven ? words.couldToo : words.could} <b>{could.join(', ')}</b>{' '}
+      {more > 0 && words.more(more)}
     </p>
   )
 }

@@ -20,14 +20,23 @@ export const isToldBeside = ({ given, needed }: ApprovalTally, help: ApprovalHel
   help !== undefined && given < needed && (help.because.length > 0 || help.could_approve_count === 0)
 
 /** How far a change is approved, and whether the reader's own approval would count, as far as `help` does not say it. */
-export function Tally({ of, help }: { of: ApprovalTally; help?: ApprovalHelp | undefined }) {
+export function Tally({
+  of,
+  help,
+  isOwn = false,
+}: {
+  of: ApprovalTally
+  help?: ApprovalHelp | undefined
+  /** The reader asked for the change. */
+  isOwn?: boolean
+}) {
   const words = say(tallyTexts)
   const isEnough = of.given >= of.needed
   const isSaid = isEnough ? of.own !== 'counts' : !isToldBeside(of, help) || of.own === 'approved_already'
   return (
     <p class={isEnough ? 'muted' : ''}>
       {countOf(of)} {of.discounted > 0 && words.discounted(of.discounted)}{' '}
-      {isSaid && (refuseOwn(of, help) ?? words.ownCounts)}
+      {isSaid && (refuseOwn(of, help) ?? (isOwn ? words.ownCountsAsAuthor : words.ownCounts))}
     </p>
   )
 }

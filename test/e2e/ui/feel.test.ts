@@ -113,6 +113,7 @@ describe('the keyboard', () => {
     const draft = { draft_yaml: GATEWAY.replace('400', '401'), comment: 'By keyboard' }
     const request = await service.api.post(approvals, draft, 201)
     await page.goto(`/workloads/${gateway}/changes/${request.id}`)
+    await page.getByText(/You asked for it: you can approve it, and that is noted/).waitFor()
     await page.getByLabel('Your comment').focus()
     await page.keyboard.type('looks right')
     await page.keyboard.press('Tab')

@@ -40,18 +40,32 @@ test('whoever may not approve reads who is in the way, and where, and is not tol
   // The administrator, who made Omar's account, asks for the same text elsewhere.
   await ask(service.api, ids[1]!)
   await page.goto(`/workloads/${ids[0]}/changes/${request}`)
-  // One sentence: that nobody can, because of whom, and the way out.
-  const way = page.getByText('Nobody can approve it as things stand.', { exact: false })
+  // One sentence: that nobody can, and because of whom; then each way out, with what leads there.
+  const way = page.getByText('Nobody can approve it: ', { exact: false })
   await expect
     .poll(() => way.textContent())
     .toMatch(
-      /^Nobody can approve it as things stand\. admin@example\.com asked for the same text elsewhere.*made or changed your account.*See that request\. An account.*Let another administrator make an account that may approve, and then ask for the change again/,
+      /^Nobody can approve it: admin@example\.com asked for the same text elsewhere, or earlier, and made or changed your account \(.*\), and no other account counts\. See that request\.$/,
     )
+  const ways = page.getByRole('list', { name: 'What ends it' })
+  await ways.getByText(/makes an account that may approve, and then it is asked for again/).waitFor()
+  await expect
+    .poll(() => ways.getByRole('button').allTextContents())
+    .toEqual(['Edit as a new draft', 'Users', 'Approval policy'])
   await expect
     .poll(() => way.getByRole('link', { name: 'See that request.', exact: true }).getAttribute('href'))
     .toContain(`/workloads/${ids[1]}/changes/`)
   expect(await page.getByText(/would not count|You cannot approve it:/).count()).toBe(0)
   await expect.poll(() => link.textContent()).toBe('Approvals')
+  await page.goto('/approvals')
+  await page
+    .getByRole('row', { name: /here/ })
+    .getByText('Nobody can approve it as things stand.', { exact: true })
+    .first()
+    .waitFor()
+  await page.getByText(/Nobody can approve \d of them as things stand\./).waitFor()
+  await page.goto(`/workloads/${ids[0]}/changes/${request}`)
+  await ways.waitFor()
   expect(await findBarriers(page)).toEqual([])
   expect(complaints).toEqual([])
   await context.close()
@@ -64,11 +78,9 @@ test('where nobody can approve, what the page says to do leads to an approval', 
   const { page, context } = await visit(browser, service.url)
   await signIn(page)
   await page.goto(`/workloads/${ids[1]}/changes/${first.id}`)
-  await page
-    .getByText(
-      /^Nobody can approve it as things stand.*make an account that may approve, and then ask for the change again/,
-    )
-    .waitFor()
+  await page.getByText(/^Nobody can approve it: /).waitFor()
+  await page.getByText(/makes an account that may approve, and then it is asked for again/).waitFor()
+  await page.getByRole('link', { name: 'Users', exact: true }).waitFor()
   await context.close()
   const rita = { email: 'rita@example.com', password: PASSWORD }
   await service.api.post('/api/users', { ...rita, groups: ['administrator'] }, 201)

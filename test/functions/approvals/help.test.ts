@@ -19,8 +19,8 @@ afterAll(() => scene.ctx.close())
 
 const pathOf = (name: string) => `/api/workloads/${scene.agent(name).workloadId}/config/approvals`
 
-async function ask(name: string, as: SignedIn): Promise<ApprovalRecord> {
-  const body = { draft_yaml: configYaml(3), comment: name, prod_confirmation: true }
+async function ask(name: string, as: SignedIn, version = 3): Promise<ApprovalRecord> {
+  const body = { draft_yaml: configYaml(version), comment: name, prod_confirmation: true }
   const asked = await scene.call(`POST ${pathOf(name)}`, body, as)
   expect(asked.status, JSON.stringify(asked.json)).toBe(201)
   return asked.json as ApprovalRecord
@@ -30,8 +30,12 @@ const read = async (name: string, { id }: ApprovalRecord, as: SignedIn) =>
   (await scene.call(`GET ${pathOf(name)}/${id}`, undefined, as)).json as ApprovalRecord
 
 /** Have one user change the groups of another. */
-async function change(who: SignedIn, by: SignedIn): Promise<void> {
-  const put = await scene.call(`PATCH /api/users/${who.userId}`, { groups: ['editor', 'viewer'] }, by)
+async function change(
+  who: Pick<SignedIn, 'userId'>,
+  by: SignedIn,
+  groups = ['editor', 'viewer'],
+): Promise<void> {
+  const put = await scene.call(`PATCH /api/users/${who.userId}`, { groups }, by)
   expect(put.status, JSON.stringify(put.json)).toBeLessThan(300)
 }
 
@@ -74,6 +78,35 @@ it('names whoever changed the reader’s account after the request', async () =>
   expect(tally!.own).toBe('shaped_since_request')
   expect(help!.because).toEqual([{ who: admin.email, account_at: expect.any(String) }])
   expect(help!.could_approve).toContain(admin.email)
+})
+
+it('says in the list of all which requests wait for nobody, and takes it back once somebody could approve', async () => {
+  const other = await signIn(scene.ctx, { groups: ['editor'] })
+  const stuck = await ask('vm-1', scene.editor)
+  await scene.ctx.advance(1_000)
+  const users = (await scene.call('GET /api/users', undefined, admin)).json as { id: string; email: string }[]
+  for (const { id: userId } of users)
+    if (userId !== admin.userId) await change({ userId }, admin, ['editor', 'administrator'])
+  await scene.ctx.advance(1_000)
+  // The same text would have the same authors.
+  const open = await ask('vm-2', other, 4)
+  const listed = async (as: SignedIn) =>
+    ((await scene.call('GET /api/approvals?status=pending', undefined, as)).json as ApprovalRecord[]).map(
+      ({ id, nobody_can_approve: isStuck }) => [id, isStuck],
+    )
+  expect(await listed(scene.approver)).toEqual([
+    [open.id, undefined],
+    [stuck.id, true],
+  ])
+  const { help, nobody_can_approve: isStuck } = await read('vm-1', stuck, scene.approver)
+  expect([help!.could_approve_count, isStuck]).toEqual([0, true])
+  // Nobody who asked has to do with this account.
+  const third = await signIn(scene.ctx, { groups: ['editor'] })
+  expect(await listed(scene.approver)).toEqual([
+    [open.id, undefined],
+    [stuck.id, undefined],
+  ])
+  expect((await read('vm-1', stuck, scene.approver)).help!.could_approve).toEqual([third.email])
 })
 
 it('names nobody where the own approval would count', async () => {
