@@ -32,8 +32,13 @@ const readWord = <T extends string>(words: readonly T[], given: string | undefin
 const readBound = (given: string | undefined): Date | null | undefined =>
   given === undefined || given === '' ? undefined : readTime(given)
 
-const fleetOf = ({ fleet }: Context): FleetOfChanges => ({
+const fleetOf = ({ fleet, views }: Context): FleetOfChanges => ({
   countLive: (workloadId) => fleet.workload(workloadId)?.live.count ?? 0,
+  troubleUnder(workloadId, pushId) {
+    const workload = fleet.workload(workloadId)
+    const trouble = workload === null ? undefined : views.workload(workload, EVERYBODY).trouble
+    return trouble?.under_push?.push_id === pushId ? trouble : null
+  },
   whyHalted(workloadId, rolloutId) {
     const workload = fleet.workload(workloadId)
     if (workload?.rollout?.stored.id !== rolloutId) return {}

@@ -35,6 +35,8 @@ function toldHalt({ halt }: StoredChange): ChangeRecord['halt'] | null {
 export interface FleetOfChanges {
   /** How many instances of a workload are connected. */
   countLive(workloadId: string): number
+  /** What is the matter with a workload, as everybody may be told, where instances are unhealthy since this push. */
+  troubleUnder(workloadId: string, pushId: string): ChangeRecord['unhealthy_since'] | null
   /** Why a rollout in stages stands still, as everybody may be told. */
   whyHalted(workloadId: string, rolloutId: string): Pick<ChangeRecord, 'error_cause' | 'error_title'>
 }
@@ -79,6 +81,7 @@ export function toChangeRecord(
     fleet_config_name: change.fleetConfigName,
     version_number: change.versionNumber,
     comment: sees.comments && change.comment !== '' ? change.comment : null,
+    unhealthy_since: workloadId === null ? null : fleet.troubleUnder(workloadId, change.id),
     target_count: change.targetCount,
     instance_count: workloadId !== null && isRolloutOpen(change) ? fleet.countLive(workloadId) : null,
     applied_count: change.appliedCount,

@@ -9,6 +9,7 @@ import {
   CHANGE_KINDS,
   CHANGE_OUTCOMES,
 } from './values.ts'
+import { WorkloadTrouble } from './workloads.ts'
 
 export const FeedKind = named('FeedKind', '', enums(CHANGE_KINDS))
 export type FeedKind = Infer<typeof FeedKind>
@@ -71,6 +72,10 @@ export const ChangeRecord = named(
     halt: note(
       'Of a campaign that stands halted: why.',
       optional(pick(CampaignHalt, ['gate', 'value', 'limit', 'wave', 'cause', 'title'])),
+    ),
+    unhealthy_since: note(
+      'Of a push since which instances of its workload are unhealthy: what is the matter with that now.',
+      optional(WorkloadTrouble),
     ),
     target_count: optional(number()),
     instance_count: note(

@@ -45,6 +45,13 @@ export const ReadOnlyReason = named(
 )
 export type ReadOnlyReason = Infer<typeof ReadOnlyReason>
 
+const UnderPush = named(
+  'UnderPush',
+  'The push since which instances are unhealthy.',
+  type({ push_id: string(), config_hash: string(), submitted_at: string(), pushed_by: string() }),
+)
+export type UnderPush = Infer<typeof UnderPush>
+
 export const WorkloadTrouble = named(
   'WorkloadTrouble',
   'The worst thing that there is to say about a workload.',
@@ -58,6 +65,10 @@ export const WorkloadTrouble = named(
       optional(number()),
     ),
     instance_count: optional(number()),
+    under_push: note(
+      'Of unhealthy instances: the push since which they are. All instances were healthy when it was made, and these became unhealthy within ten minutes of applying it. Absent where that is not so, or is not known, as once the service was started anew.',
+      optional(UnderPush),
+    ),
     component: note(
       'The part of the collector that complains, as the agent names it: `exporter:otlp/eu`.',
       optional(string()),

@@ -32,15 +32,16 @@ export class Assignments {
     const followed = { ...followPush(push, body, used, false), ...made.followed }
     followed.isStaged = made.rollout !== null
     followed.scope = made.scope
+    const nowMs = this.#parts.deps.clock.monotonicMs()
+    followed.startedWell = workload.live.unhealthy.size === 0 && !workload.live.isHealthAwaited(nowMs)
     if (made.lifted !== null) {
       followed.liftedUids = new Set(made.lifted)
       workload.quarantinedHashes.delete(push.hash)
       workload.quarantinedInstances.delete(push.hash)
     }
     this.#assign(workload, followed, made.rollout)
-    const sinceMs = this.#parts.deps.clock.monotonicMs()
     for (const each of followedPushes(workload))
-      if (liftsFailuresOf(push, each.push)) each.pushedAgain = { pushId: push.pushId, sinceMs }
+      if (liftsFailuresOf(push, each.push)) each.pushedAgain = { pushId: push.pushId, sinceMs: nowMs }
     resumeOffers(workload)
     this.moved(workload)
     this.#parts.tell({ kind: 'assigned', workload, followed, targets: plan.targets })

@@ -125,7 +125,7 @@ export function forgiveLosses(followed: FollowedPush, target: PushTarget): void 
 }
 
 /** For how long after an instance has applied a config its end is taken to be the config's doing; ms. */
-const DOING_MS = 10 * 60_000
+export const DOING_MS = 10 * 60_000
 
 /** Note that a target's agent vanishes; where it applied the config long ago that says nothing of the config. */
 export function noteMissing({ missing }: FollowedPush, target: PushTarget, now: Date): void {
@@ -191,6 +191,7 @@ export function followPush(
     lostOutCount: 0,
     failedCount: 0,
     missing: new Map(),
+    startedWell: false,
     beginning: 0,
     isFromBefore,
   }

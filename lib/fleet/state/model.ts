@@ -60,6 +60,11 @@ export interface FollowedPush {
    * had: by uid, whether they have stayed away for longer than the grace.
    */
   missing: Map<string, boolean>
+  /**
+   * Every live instance was healthy when it was assigned; false also where that is not known, as of a push that was
+   * loaded from the database.
+   */
+  startedWell: boolean
   /** How many looks over its targets are under way that begin the offers stored with it (`beginOffer`). */
   beginning: number
   /** Loaded from the database: it is not known to which instances a frame went out before. */

@@ -14,6 +14,7 @@ import { causeOfHalt } from './halt-cause.ts'
 import { findInstanceFault } from './instance-fault.ts'
 import { whyDrifted } from './instance-why.ts'
 import { timeoutAt } from './revision.ts'
+import { underPush } from './under-push.ts'
 import { type WhyWithPart, whyWith } from './why.ts'
 
 /** What `findTrouble` needs to know beside the workload itself. */
@@ -59,21 +60,22 @@ function findUnhealthy(
   { nowMs, now }: TroubleFacts,
   texts: TextAccess,
 ): WorkloadTrouble | null {
-  let count = 0
+  const sick: Instance[] = []
   let since = now
   let first: Instance | null = null
   for (const instance of workload.live.unhealthy) {
     if (!isDegradingNow(instance, nowMs)) continue
-    count++
+    sick.push(instance)
     const at = instance.unhealthySince ?? now
     if (first === null || at < since || (at.getTime() === since.getTime() && instance.uid < first.uid))
       first = instance
     if (at < since) since = at
   }
+  const count = sick.length
   if (count === 0) return null
   const total = workload.live.count
   const kind = count >= UNHEALTHY_SHARE * total ? 'unhealthy' : 'some_unhealthy'
-  return { kind, since: since.toISOString(), count, total, ...complaintOf(first, texts) }
+  return { kind, since: since.toISOString(), count, total, ...underPush(sick), ...complaintOf(first, texts) }
 }
 
 /** What the instance that has been unhealthy for longest complains of; nothing where muster has no words for it. */

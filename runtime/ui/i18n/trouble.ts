@@ -2,7 +2,7 @@ import type { WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { nameOfPart } from '../logic/health.ts'
 import { describeParameters, describeWhy } from './causes.ts'
 import { defineTexts, plural, say } from './define.ts'
-import { formatNumber } from './format.ts'
+import { formatNumber, shortHash } from './format.ts'
 
 const n = formatNumber
 
@@ -10,6 +10,8 @@ const troubleTexts = defineTexts({
   en: {
     disconnected: 'no instance is connected',
     unhealthy: (count: number, total: number) => `${n(count)} of ${n(total)} unhealthy`,
+    unhealthySince: (count: number, total: number, hash: string) =>
+      `${n(count)} of ${n(total)} unhealthy since ${hash} was pushed`,
     push_failed: 'config failed, no way back',
     rollback_failed: 'config failed, its rollback as well',
     back_in_part: (count: number, total: number) => `config failed, back on ${n(count)} of ${n(total)}`,
@@ -27,6 +29,8 @@ const troubleTexts = defineTexts({
   fr: {
     disconnected: 'aucune instance connectée',
     unhealthy: (count: number, total: number) => `${n(count)} sur ${n(total)} en défaut`,
+    unhealthySince: (count: number, total: number, hash: string) =>
+      `${n(count)} sur ${n(total)} en défaut depuis la poussée de ${hash}`,
     push_failed: 'config échouée, sans retour',
     rollback_failed: 'config échouée, retour aussi',
     back_in_part: (count: number, total: number) => `config échouée, retour sur ${n(count)}/${n(total)}`,
@@ -68,7 +72,13 @@ export const describeTrouble = (trouble: WorkloadTrouble): string =>
   [describeKind(trouble), describeBeside(trouble)].filter((part) => part !== '').join(' · ')
 
 /** The same without how many are unhealthy beside. */
-export function describeKind({ kind, count = 0, total = 0, aftermath }: WorkloadTrouble): string {
+export function describeKind({
+  kind,
+  count = 0,
+  total = 0,
+  aftermath,
+  under_push: push,
+}: WorkloadTrouble): string {
   const words = say(troubleTexts)
   switch (aftermath?.kind) {
     case 'rollback_failed':
@@ -80,7 +90,9 @@ export function describeKind({ kind, count = 0, total = 0, aftermath }: Workload
   switch (kind) {
     case 'unhealthy':
     case 'some_unhealthy':
-      return words.unhealthy(count, total)
+      return push === undefined
+        ? words.unhealthy(count, total)
+        : words.unhealthySince(count, total, shortHash(push.config_hash))
     case 'some_failed':
       return words.some_failed(count, total)
     case 'drifted':

@@ -101,6 +101,18 @@ export const workloadTexts = defineTexts({
         `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'is', 'are')} unhealthy${what && `: ${what}`}.`,
         `${error && `“${error}”${since && `, first ${since}`}. `}Look at the components of ${first} first.`,
       ],
+      unhealthySince: (
+        count: number,
+        total: number,
+        hash: string,
+        ago: string,
+        who: string,
+        what: string,
+        error: string,
+      ): [string, string] => [
+        `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'is', 'are')} unhealthy since config ${hash} was pushed (${ago} by ${who})${what && `: ${what}`}.`,
+        `${error && `“${error}”. `}All were healthy before.`,
+      ],
       complaint: (what: string, error: string): string => (error ? `${what && `${what}: `}“${error}”.` : ''),
       rolloutStalled: (stage: number): [string, string] => [
         `The staged rollout halted in stage ${n(stage)}: nobody in it runs the config.`,
@@ -337,6 +349,18 @@ export const workloadTexts = defineTexts({
       ): [string, string] => [
         `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en défaut${what && ` : ${what}`}.`,
         `${error && `« ${error} »${since && `, d’abord ${since}`}. `}Regardez d’abord les composants de ${first}.`,
+      ],
+      unhealthySince: (
+        count: number,
+        total: number,
+        hash: string,
+        ago: string,
+        who: string,
+        what: string,
+        error: string,
+      ): [string, string] => [
+        `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en défaut depuis la poussée de la config ${hash} (${ago} par ${who})${what && ` : ${what}`}.`,
+        `${error && `« ${error} ». `}Toutes allaient bien auparavant.`,
       ],
       complaint: (what: string, error: string): string =>
         error ? `${what && `${what} : `}« ${error} ».` : '',

@@ -2,7 +2,7 @@ import { isOpen, readOnlyReason } from '../../../lib/model/workload-states.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
-import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
+import type { UnderPush, WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { instanceName } from './instances.ts'
 import { isSilent } from './pushes.ts'
 
@@ -16,7 +16,7 @@ export type Diagnosis =
   | { kind: 'some_failed'; push: RevisionRecord }
   | { kind: 'rollout_halted'; rollout: RolloutRecord }
   | { kind: 'rollout'; push: RevisionRecord }
-  | { kind: 'unhealthy'; count: number; total: number; first: string }
+  | { kind: 'unhealthy'; count: number; total: number; first: string; push?: UnderPush }
   | { kind: 'silent'; push: RevisionRecord }
   | { kind: 'applying'; push: RevisionRecord }
   | { kind: 'drifted'; count: number; total: number }
@@ -93,7 +93,16 @@ export function diagnose(
   const unhealthy = topology?.instances.filter((instance) => !instance.healthy) ?? []
   if (unhealthy[0] !== undefined) {
     const first = instanceName(unhealthy[0], workload)
-    return { kind: 'unhealthy', count: unhealthy.length, total, first }
+    const { under_push: push, count } = workload.trouble ?? {}
+    // It is said of those that the service counted: of one that is only starting nobody knows yet.
+    const isOfAll = push !== undefined && count === unhealthy.length
+    return {
+      kind: 'unhealthy',
+      count: unhealthy.length,
+      total,
+      first,
+      ...(isOfAll ? { push } : {}),
+    }
   }
   if (fromPush !== null) return fromPush
   if (workload.drifted_instance_count > 0)

@@ -49,33 +49,27 @@ function LeaveDialog({
   )
 }
 
-/** What can be done with a workload as a whole. */
-export function WorkloadActions({
-  workload,
-  history,
-}: {
+interface ActedOn {
   workload: WorkloadRecord
   history: readonly RevisionRecord[] | null
-}) {
+}
+
+/** The way back to an earlier config. Where it is urged it is there only for somebody who can take it. */
+export function RollBack({ workload, history, isUrged = false }: ActedOn & { isUrged?: boolean }) {
   const words = say(workloadTexts)
+  if (!can('config_safety.guided_rollback') || !workload.current_config_push) return null
+  const isPossible = history === null || openRolloutOf(workload) !== null || hasRollbackTarget(history)
+  const reason = unless('workload:push_config') ?? (isPossible ? null : words.nothingToRollBack)
+  if (isUrged && (reason !== null || history === null)) return null
   return (
-    <>
-      {can('config_safety.guided_rollback') && workload.current_config_push && (
-        <ActionLink
-          href={rollBackPath(workload)}
-          reason={
-            unless('workload:push_config') ??
-            (history === null || openRolloutOf(workload) !== null || hasRollbackTarget(history)
-              ? null
-              : words.nothingToRollBack)
-          }
-        >
-          {words.rollBack}
-        </ActionLink>
-      )}
-    </>
+    <ActionLink href={rollBackPath(workload)} reason={reason} kind={isUrged ? 'primary' : ''}>
+      {words.rollBack}
+    </ActionLink>
   )
 }
+
+/** What can be done with a workload as a whole. */
+export const WorkloadActions = (of: ActedOn) => <RollBack {...of} />
 
 /** Ways out of the fleet; they stand at the end of the overview, apart from what is done every day. */
 export function WorkloadLeaving({ workload }: { workload: WorkloadRecord }) {

@@ -4,7 +4,7 @@ import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { describeError, describeGroup, describeWhy } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
-import { formatAgo, formatList } from '../i18n/format.ts'
+import { formatAgo, formatList, shortHash } from '../i18n/format.ts'
 import { describeSomeFailed, describeUnanswered } from '../i18n/push-sentences.ts'
 import { rolloutTexts } from '../i18n/rollout.ts'
 import { describeReason } from '../i18n/trouble.ts'
@@ -18,6 +18,7 @@ import { can, holds, may } from '../state/session.ts'
 import type { Failing } from '../state/use-failing.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
+import { RollBack } from './workload-actions.tsx'
 
 const COMPONENTS_NAMED = 3
 
@@ -93,6 +94,15 @@ function toSentence(
     case 'rollout':
       return words.rollout(diagnosis.push.applied_count)
     case 'unhealthy':
+      if (diagnosis.push !== undefined)
+        return words.unhealthySince(
+          diagnosis.count,
+          diagnosis.total,
+          shortHash(diagnosis.push.config_hash),
+          formatAgo(diagnosis.push.submitted_at),
+          diagnosis.push.pushed_by,
+          ...sayUnhealthy(workload, { components: failing, complaint }),
+        )
       return words.unhealthy(
         diagnosis.count,
         diagnosis.total,
@@ -222,6 +232,9 @@ export function WorkloadSentence({ workload, topology, history, failing, complai
       <p>
         <b>{what}</b> {next}
       </p>
+      {diagnosis.kind === 'unhealthy' && diagnosis.push !== undefined && (
+        <RollBack workload={workload} history={history.data} isUrged />
+      )}
       {diagnosis.kind === 'unhealthy' && <ToLines id={workload.id} failing={failing} />}
       <ToCampaign of={diagnosis} />
       <Correct of={diagnosis} id={workload.id} />

@@ -703,3 +703,19 @@ describe('many instances', () => {
     expect(listChoices(many, 'u3', () => false)).toEqual([many[3]])
   })
 })
+
+test('what broke after a push says so in a few words, of those that the service counted', () => {
+  const under_push = {
+    push_id: 'p',
+    config_hash: 'f3361750aaaaaaaa',
+    submitted_at: '2026-01-01T00:00:00.000Z',
+    pushed_by: 'admin',
+  }
+  const trouble = { kind: 'unhealthy', count: 1, total: 2, under_push } as const
+  expect(describeTrouble(trouble)).toBe('1 of 2 unhealthy since f336175 was pushed')
+  const row = { ...workload({}), trouble } as never
+  const sick = { healthy: false, instance_uid: 'a' }
+  const topology = (...instances: object[]) => ({ summary: { connected_count: 2 }, instances }) as never
+  expect(diagnose(row, topology(sick), [])).toMatchObject({ kind: 'unhealthy', push: under_push })
+  expect(diagnose(row, topology(sick, { ...sick, instance_uid: 'b' }), [])).not.toHaveProperty('push')
+})

@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ChangeRecord } from '../../../../lib/wire/change-feed.ts'
+import type { WorkloadRecord } from '../../../../lib/wire/workloads.ts'
+import { HEALTHY } from '../../../support/agent-report.ts'
+import { SICK } from '../../../support/campaign-scene.ts'
+import {
+  createFleetContext,
+  type FakeAgent,
+  type FleetTestContext,
+  fakeAgent,
+} from '../../../support/fleet.ts'
+import { invoke, signIn } from '../../../support/invoke.ts'
+import { useTestDatabase } from '../../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../../support/push-config.ts'
+
+// Who is on call rolls back what is said to have broken it: that is said only where it really began under that push.
+
+const database = await useTestDatabase()
+const MINUTE_MS = 60_000
+let ctx: FleetTestContext
+beforeEach(async () => {
+  ctx = await createFleetContext(database)
+})
+afterEach(async () => {
+  await ctx.close()
+  await database.pool.execute('delete from workloads')
+})
+
+const open = (pod: string, health: object = HEALTHY) =>
+  fakeAgent(ctx.fleet, { host: 'vm', pod, more: { health } as never })
+
+const get = async (path: string) => {
+  const { token } = await signIn(ctx)
+  return (await invoke(ctx, `GET ${path}`, { as: token })).json
+}
+const troubleOf = async ({ workloadId }: FakeAgent) =>
+  ((await get(`/api/workloads/${workloadId}`)) as WorkloadRecord).trouble
+
+/** Two instances of a workload, of which some are ill, and a push that both apply. */
+async function pushed(health: object = HEALTHY): Promise<[FakeAgent, FakeAgent, { pushId: string }]> {
+  const agents = [open('a', health), open('b')] as const
+  await ctx.advance(2 * MINUTE_MS)
+  await pushConfig(ctx.fleet, agents[0].workloadId, configYaml(1))
+  const pushId = ctx.fleet.workload(agents[0].workloadId)!.newestPush!.pushId
+  for (const agent of agents) agent.apply()
+  await ctx.advance(1_000)
+  return [...agents, { pushId }]
+}
+
+const sicken = async (...agents: FakeAgent[]) => {
+  for (const agent of agents) agent.say({ health: SICK })
+  await ctx.advance(2 * MINUTE_MS)
+}
+
+describe('what broke after a push', () => {
+  it('is unhealthy since that push, in the record of its workload and in the feed of changes', async () => {
+    const [first, second, { pushId }] = await pushed()
+    const [change] = (await get('/api/changes')) as ChangeRecord[]
+    expect(change).not.toHaveProperty('unhealthy_since')
+    await sicken(first, second)
+    const trouble = { kind: 'unhealthy', count: 2, total: 2, under_push: { push_id: pushId } }
+    expect(await troubleOf(first)).toMatchObject(trouble)
+    expect(await get('/api/changes')).toMatchObject([{ id: pushId, unhealthy_since: trouble }])
+    // And not any more once it is well.
+    for (const agent of [first, second]) agent.say({ health: HEALTHY })
+    await ctx.advance(1_000)
+    expect((await get('/api/changes')) as ChangeRecord[]).not.toMatchObject([{ unhealthy_since: trouble }])
+  })
+
+  it('is not said to be of a push that came to one which was unhealthy before', async () => {
+    const [first, second] = await pushed(SICK)
+    first.say({ health: HEALTHY })
+    await ctx.advance(1_000)
+    await sicken(first, second)
+    expect(await troubleOf(first)).toMatchObject({ kind: 'unhealthy', count: 2 })
+    expect(await troubleOf(first)).not.toHaveProperty('under_push')
+  })
+
+  it('nor where it began long after the push', async () => {
+    const [first] = await pushed()
+    await ctx.advance(15 * MINUTE_MS)
+    await sicken(first)
+    expect(await troubleOf(first)).toMatchObject({ count: 1, total: 2 })
+    expect(await troubleOf(first)).not.toHaveProperty('under_push')
+  })
+
+  it('nor of an instance that joined since', async () => {
+    const [first] = await pushed()
+    const joiner = open('c')
+    await ctx.advance(1_000)
+    joiner.apply()
+    await ctx.advance(1_000)
+    await sicken(joiner)
+    expect(await troubleOf(first)).toMatchObject({ count: 1, total: 3 })
+    expect(await troubleOf(first)).not.toHaveProperty('under_push')
+  })
+
+  it('nor of the next push, which found it so', async () => {
+    const [first, second] = await pushed()
+    await sicken(first, second)
+    await pushConfig(ctx.fleet, first.workloadId, configYaml(2))
+    for (const agent of [first, second]) agent.apply()
+    await ctx.advance(2 * MINUTE_MS)
+    expect(await troubleOf(first)).toMatchObject({ kind: 'unhealthy', count: 2 })
+    expect(await troubleOf(first)).not.toHaveProperty('under_push')
+  })
+})
