@@ -152,7 +152,7 @@ export class AlertEngine {
       }
       const counts = await this.#count(workload, this.#times, nowMs, pace)
       if (counts === null) continue
-      const facts = toWorkloadFacts(workload, counts, this.#parts.clock.now())
+      const facts = toWorkloadFacts(workload, counts, { now: this.#parts.clock.now(), nowMs })
       if (pushesInTrouble(facts).length > 0) troubled.push({ facts, stored })
       else actions.push(...decideAlerts(facts, stored, settings))
     }

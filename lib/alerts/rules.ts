@@ -7,6 +7,7 @@ import { tellingRank } from '../model/telling-cause.ts'
 import { compareText } from '../model/text-order.ts'
 import { isComparable, isVersionOutdated } from '../model/versions.ts'
 import type { Alert, AlertDetails, CurrentAlert } from '../store/alerts.ts'
+import type { Push } from '../store/pushes.ts'
 import type { AlertRule, AlertSeverity, WorkloadAlertRule } from '../wire/alerts.ts'
 import type { PushAftermath } from '../wire/revisions.ts'
 import type { RolloutHoldReason } from '../wire/rollouts.ts'
@@ -239,6 +240,8 @@ export interface WorkloadFacts {
   push: PushFacts
   /** Null while no rollout waits. */
   halted: HaltedRollout | null
+  /** The push since which its instances are unhealthy; null or absent where that cannot be said. */
+  sincePush?: Pick<Push, 'pushId' | 'hash' | 'pushedBy'> | null
 }
 
 /** The settings of the alert rules. */
@@ -334,13 +337,17 @@ function judgeUnhealthy(facts: WorkloadFacts): Cause {
   if (long >= limit) {
     const instances = `${total} live ${total === 1 ? 'instance' : 'instances'}`
     const fault = faultOf(unhealthyFirst)
+    const { sincePush: push = null } = facts
+    const since =
+      push === null ? '' : `, since config ${push.hash.slice(0, SHORT_HASH)} was pushed by ${push.pushedBy}`
     return {
       kind: 'present',
-      message: `${nameOf(facts)} has been unhealthy on ${long} of ${instances} for a minute or longer${fault === null ? '' : `: ${fault.title}`}`,
+      message: `${nameOf(facts)} has been unhealthy on ${long} of ${instances} for a minute or longer${since}${fault === null ? '' : `: ${fault.title}`}`,
       details: {
         unhealthy: long,
         total,
         instances: namesOf(unhealthyFirst),
+        ...(push === null ? {} : { since_hash: push.hash, since_push_id: push.pushId }),
         ...causeOf(fault),
       },
     }

@@ -3,12 +3,14 @@ import { dwellEndsAt } from '../fleet/decide/rollout.ts'
 import { awaitsPromotion } from '../fleet/decide/rollout-standing.ts'
 import { toReportedConfig } from '../fleet/decide/standing.ts'
 import { judgeHealth } from '../fleet/decide/status.ts'
+import { listDegrading } from '../fleet/state/derive.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
 import { judgeAftermath, takenBackBy } from '../fleet/views/aftermath.ts'
 import { causeOfHalt } from '../fleet/views/halt-cause.ts'
 import { findInstanceFault } from '../fleet/views/instance-fault.ts'
 import { failureOfLate } from '../fleet/views/instance-why.ts'
+import { findPushBefore } from '../fleet/views/under-push.ts'
 import { callInstance } from '../model/instance-names.ts'
 import { judgeOutcome } from '../model/push-outcome.ts'
 import type { FailureCause } from '../store/pushes.ts'
@@ -191,9 +193,14 @@ function toHaltedRollout(workload: Workload): HaltedRollout | null {
 }
 
 /** What the alert rules look at in a workload of the fleet, with its live instances as they were counted. */
-export function toWorkloadFacts(workload: Workload, instances: InstanceCounts, now: Date): WorkloadFacts {
+export function toWorkloadFacts(
+  workload: Workload,
+  instances: InstanceCounts,
+  { now, nowMs }: { now: Date; nowMs: number },
+): WorkloadFacts {
   const { id: workloadId, displayName, status, version } = workload
   const push = toPushFacts(workload)
   const halted = toHaltedRollout(workload) ?? toHeldRollout(workload, now)
-  return { workloadId, displayName, status, version, instances, push, halted }
+  const sincePush = findPushBefore(listDegrading(workload, nowMs))
+  return { workloadId, displayName, status, version, instances, push, halted, sincePush }
 }

@@ -12,6 +12,10 @@ export function isDegradingNow(instance: Instance, nowMs: number): boolean {
   return isDegrading({ verdict: judgeHealth(health), unhealthySinceMs, hasOutstandingOffer: hasOffer }, nowMs)
 }
 
+/** The instances that make a workload degraded now. */
+export const listDegrading = ({ live }: Workload, nowMs: number): Instance[] =>
+  [...live.unhealthy].filter((instance) => isDegradingNow(instance, nowMs))
+
 function deriveStatus({ live }: Workload, nowMs: number): WorkloadStatus {
   for (const instance of live.unhealthy) if (isDegradingNow(instance, nowMs)) return 'degraded'
   return 'connected'

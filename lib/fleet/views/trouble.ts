@@ -3,7 +3,7 @@ import type { Push } from '../../store/pushes.ts'
 import type { PushAftermath } from '../../wire/revisions.ts'
 import type { WorkloadTrouble } from '../../wire/workloads.ts'
 import { UNHEALTHY_SHARE } from '../decide/status.ts'
-import { isDegradingNow } from '../state/derive.ts'
+import { listDegrading } from '../state/derive.ts'
 import type { Instance, Workload } from '../state/model.ts'
 import { assignmentOf, followedOf } from '../state/state.ts'
 import { judgeAftermath, takenBackBy } from './aftermath.ts'
@@ -60,12 +60,10 @@ function findUnhealthy(
   { nowMs, now }: TroubleFacts,
   texts: TextAccess,
 ): WorkloadTrouble | null {
-  const sick: Instance[] = []
+  const sick = listDegrading(workload, nowMs)
   let since = now
   let first: Instance | null = null
-  for (const instance of workload.live.unhealthy) {
-    if (!isDegradingNow(instance, nowMs)) continue
-    sick.push(instance)
+  for (const instance of sick) {
     const at = instance.unhealthySince ?? now
     if (first === null || at < since || (at.getTime() === since.getTime() && instance.uid < first.uid))
       first = instance

@@ -103,6 +103,8 @@ export const alertTexts = defineTexts({
     } as Record<string, string>,
     unhealthy: (count: number, total: number) =>
       `${formatNumber(count)} of ${formatNumber(total)} live ${plural(total, 'instance', 'instances')} unhealthy for a minute or longer.`,
+    unhealthySince: (count: number, total: number, hash: string) =>
+      `${formatNumber(count)} of ${formatNumber(total)} live ${plural(total, 'instance', 'instances')} unhealthy since config ${hash} was pushed.`,
     pushFailed: (hash: string) => `Config ${hash} failed.`,
     rolloutHalted: (stage: number) =>
       `It stopped by itself in stage ${formatNumber(stage)} and waits for somebody to decide.`,
@@ -195,6 +197,8 @@ export const alertTexts = defineTexts({
     resolvedAt: 'Résolue',
     unhealthy: (count: number, total: number) =>
       `${formatNumber(count)} ${plural(count, 'instance active', 'instances actives')} sur ${formatNumber(total)} en défaut depuis une minute au moins.`,
+    unhealthySince: (count: number, total: number, hash: string) =>
+      `${formatNumber(count)} ${plural(count, 'instance', 'instances')} sur ${formatNumber(total)} en défaut depuis la poussée de la config ${hash}.`,
     pushFailed: (hash: string) => `La config ${hash} a échoué.`,
     rolloutHalted: (stage: number) =>
       `Il s’est arrêté de lui-même à l’étape ${formatNumber(stage)} et attend que quelqu’un décide.`,
@@ -405,8 +409,11 @@ export function describeAlert(
   if (rule === 'workload_unhealthy' && details) {
     const count = Number(details['unhealthy'])
     const cause = causeOf(details, about)
+    const [total, hash] = [Number(details['total']), text(details['since_hash'])]
     return [
-      words.unhealthy(count, Number(details['total'])),
+      hash === undefined
+        ? words.unhealthy(count, total)
+        : words.unhealthySince(count, total, shortHash(hash)),
       asSentence(cause),
       describeOnWhom(details, count),
     ]

@@ -16,11 +16,13 @@ import { instanceName } from '../logic/instances.ts'
 import { hrefOfMoment } from '../logic/moments.ts'
 import { stateOf } from '../logic/pushes.ts'
 import { mergeTimeline, readSince, type TimelineEntry } from '../logic/timeline.ts'
+import { sayAlert } from '../parts/alert-table.tsx'
 import type { ChartProps } from '../parts/chart.tsx'
 import { Action, Select } from '../parts/controls.tsx'
 import { Icon, type Shape } from '../parts/icons.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { PushMark } from '../parts/state.tsx'
+import { WorstHealth } from '../parts/worst-health.tsx'
 import { api } from '../state/endpoints.ts'
 import { query, setQuery } from '../state/router.ts'
 import { may } from '../state/session.ts'
@@ -100,9 +102,10 @@ function describe(
   }
   if (entry.kind === 'alert') {
     const { rule } = entry.alert
+    const name = say(alertTexts).rules[rule] ?? rule
     return entry.isEnd
-      ? { tone: 'ok', shape: 'tick', text: words.alertResolved(say(alertTexts).rules[rule] ?? rule) }
-      : { tone: 'bad', shape: 'triangle', text: words.alertFired(say(alertTexts).rules[rule] ?? rule) }
+      ? { tone: 'ok', shape: 'tick', text: words.alertResolved(name) }
+      : { tone: 'bad', shape: 'triangle', text: words.alertFired(name, sayAlert(entry.alert, workload)) }
   }
   return {
     tone: 'idle',
@@ -128,6 +131,7 @@ function Entry({ entry, workload }: { entry: TimelineEntry; workload: WorkloadRe
               {text}
             </a>{' '}
             <PushMark state={stateOf(entry.push)} />
+            <WorstHealth of={entry.push.worst_health} />
           </>
         ) : (
           text

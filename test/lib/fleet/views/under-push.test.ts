@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import engine from '../../../../functions/alerts/engine.ts'
 import type { ChangeRecord } from '../../../../lib/wire/change-feed.ts'
 import type { WorkloadRecord } from '../../../../lib/wire/workloads.ts'
 import { HEALTHY } from '../../../support/agent-report.ts'
@@ -61,6 +62,14 @@ describe('what broke after a push', () => {
     const trouble = { kind: 'unhealthy', count: 2, total: 2, under_push: { push_id: pushId } }
     expect(await troubleOf(first)).toMatchObject(trouble)
     expect(await get('/api/changes')).toMatchObject([{ id: pushId, unhealthy_since: trouble }])
+    await engine.run(ctx, new AbortController().signal)
+    expect((await get('/api/alerts')) as object[]).toMatchObject([
+      {
+        rule: 'workload_unhealthy',
+        message: expect.stringMatching(/2 of 2|2 live instances.*, since config [0-9a-f]{12} was pushed by /),
+        details: { since_push_id: pushId },
+      },
+    ])
     // And not any more once it is well.
     for (const agent of [first, second]) agent.say({ health: HEALTHY })
     await ctx.advance(1_000)
