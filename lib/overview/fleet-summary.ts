@@ -82,7 +82,10 @@ export async function readFleetSummary(parts: SummaryParts): Promise<FleetSummar
       ...(alike.length < 2 ? {} : { alike: tellAlike(alike, lineOf) }),
     }
   })
-  const worst = tally.worstIds.flatMap(lineOf)
+  const worst = tally.worstIds.flatMap((id) => {
+    const outage = tally.outages.get(id)
+    return lineOf(id).map((line) => (outage === undefined ? line : { ...line, outage }))
+  })
   return {
     counts: tally.counts,
     troubled_count: tally.troubledCount,

@@ -1,4 +1,4 @@
-import { array, boolean, type Infer, number, optional, pick, string, type } from 'superstruct'
+import { array, assign, boolean, type Infer, number, optional, pick, string, type } from 'superstruct'
 import { AlertRecord } from './alerts.ts'
 import { NamedWorkload } from './fleet-names.ts'
 import { named, note } from './structs.ts'
@@ -31,7 +31,17 @@ export const FleetSummary = named(
       number(),
     ),
     loud_count: note('Those of them whose trouble is more than drift or a part that is degraded.', number()),
-    worst: note('The worst among them; at most three.', array(FleetSummaryWorkload)),
+    worst: note(
+      'The worst among them; at most three. Ten or more without instances in one environment and cluster are one: the worst of them, with how many they are.',
+      array(
+        assign(
+          FleetSummaryWorkload,
+          type({
+            outage: optional(type({ count: number(), environment: string(), cluster: string() })),
+          }),
+        ),
+      ),
+    ),
     versions: type({
       count: note('How many different versions collectors run; an unknown one counts as one.', number()),
       first: note(

@@ -3,6 +3,7 @@ import { noPresences, presenceOf } from '../../model/presence.ts'
 import { isAllUnhealthy, toneOfTrouble, troubleNow, troubleRank } from '../../model/troubles.ts'
 import { newestFirst } from '../../model/versions.ts'
 import { compareNames, nameOf } from '../../model/workload-names.ts'
+import { clusterOf, environmentOf } from '../../model/workload-states.ts'
 import { inTurns } from '../../turns.ts'
 import type { FleetSummary } from '../../wire/fleet-summary.ts'
 import type { SteadyRecord } from './workload.ts'
@@ -16,6 +17,9 @@ export const SHARED_NAMES_MAX = 5_000
 /** Workloads counted, or versions looked at, in one turn of the event loop. */
 const CHUNK = 500
 
+/** Workloads without instances in one place that are told as one: a failure that they share would hide all others. */
+const OUTAGE_MIN = 10
+
 /** The numbers of the whole fleet, archived workloads left out. */
 export interface FleetTally {
   counts: FleetSummary['counts']
@@ -24,6 +28,8 @@ export interface FleetTally {
   loudCount: number
   /** The ids of the worst among them, as the fleet's list begins; `WORST_NAMED_MAX` at most. */
   worstIds: readonly string[]
+  /** Of those of them that stand for an outage of many: how many, and where. */
+  outages: ReadonlyMap<string, Outage>
   /** How many there are, and the newest, `VERSIONS_NAMED_MAX` at most; '' is unknown and last. */
   versions: { count: number; first: readonly Version[] }
   /** Those with open alerts that have no trouble now, and those with open alerts whose version is not too old. */
@@ -34,6 +40,44 @@ export interface FleetTally {
 }
 
 type Version = FleetSummary['versions']['first'][number]
+type Outage = NonNullable<FleetSummary['worst'][number]['outage']>
+type Lost = { worst: SteadyRecord[]; outage: Outage }
+
+/** Note a workload whose trouble is that it has no instances with those of its environment and cluster; false for others. */
+function noteLost(found: Map<string, Lost>, record: SteadyRecord): boolean {
+  const kind = record.trouble?.kind
+  if (kind !== 'disconnected' && kind !== 'leaving') return false
+  const [environment, cluster] = [environmentOf(record), clusterOf(record)]
+  const key = JSON.stringify([kind, environment, cluster])
+  const known = found.get(key) ?? { worst: [], outage: { count: 0, environment, cluster } }
+  known.outage.count++
+  keepFirst(known.worst, record, WORST)
+  found.set(key, known)
+  return true
+}
+
+/** The worst of all, where many that were lost together count as one; and for which of them that holds. */
+async function worstOf(
+  others: readonly SteadyRecord[],
+  lost: ReadonlyMap<string, Lost>,
+): Promise<{ worstIds: string[]; outages: Map<string, Outage> }> {
+  const first: SteadyRecord[] = []
+  const outages = new Map<string, Outage>()
+  for (const record of others) keepFirst(first, record, WORST)
+  for await (const piece of inTurns(lost.values(), CHUNK))
+    for (const { worst, outage } of piece) {
+      const isOutage = outage.count >= OUTAGE_MIN
+      for (const record of isOutage ? worst.slice(0, 1) : worst) {
+        keepFirst(first, record, WORST)
+        if (isOutage) outages.set(record.id, outage)
+      }
+    }
+  const worstIds = first.map(({ id }) => id)
+  return {
+    worstIds,
+    outages: new Map(worstIds.flatMap((id) => (outages.has(id) ? [[id, outages.get(id)!]] : []))),
+  }
+}
 
 /**
  * Note the versions that a workload runs. One whose instances differ counts with each of its versions, as it is found
@@ -83,7 +127,7 @@ export async function tallyRecords(records: Iterable<SteadyRecord>): Promise<Fle
   const found = new Map<string, Version>()
   const names = new Map<string, number>()
   const [calmIds, currentIds] = [new Set<string>(), new Set<string>()]
-  const worst: SteadyRecord[] = []
+  const [others, lost] = [[] as SteadyRecord[], new Map<string, Lost>()]
   let [troubledCount, loudCount] = [0, 0]
   for await (const piece of inTurns(records, CHUNK))
     for (const record of piece) {
@@ -100,13 +144,13 @@ export async function tallyRecords(records: Iterable<SteadyRecord>): Promise<Fle
       if (trouble === null) continue
       troubledCount++
       loudCount += toneOfTrouble(trouble) === 'bad' ? 1 : 0
-      keepFirst(worst, record, WORST)
+      if (!noteLost(lost, record)) keepFirst(others, record, WORST)
     }
   return {
     counts,
     troubledCount,
     loudCount,
-    worstIds: worst.map(({ id }) => id),
+    ...(await worstOf(others, lost)),
     versions: { count: found.size, first: await newestOf(found) },
     calmIds,
     currentIds,

@@ -353,6 +353,7 @@ function useDay() {
 function Worst({ of: { worst, troubled_count: troubledCount } }: { of: FleetSummary }) {
   const words = say(overviewTexts)
   if (worst.length === 0) return null
+  const more = worst.reduce((rest, { outage }) => rest - (outage?.count ?? 1), troubledCount)
   return (
     <ul class="worst" aria-label={words.worst}>
       {worst.map((workload) => (
@@ -361,12 +362,23 @@ function Worst({ of: { worst, troubled_count: troubledCount } }: { of: FleetSumm
             {labelOf(workload)}
           </a>{' '}
           <WhyLink workload={workload} />
+          {workload.outage && (
+            <>
+              {' '}
+              <a class="link" href={`/?show=${workload.trouble?.kind}`}>
+                {words.outage(
+                  workload.outage.count - 1,
+                  [workload.outage.environment, workload.outage.cluster].filter(Boolean).join(' · '),
+                )}
+              </a>
+            </>
+          )}
         </li>
       ))}
-      {troubledCount > worst.length && (
+      {more > 0 && (
         <li>
           <a class="link" href="/">
-            {words.moreWorst(troubledCount - worst.length)}
+            {words.moreWorst(more)}
           </a>
         </li>
       )}

@@ -107,6 +107,25 @@ describe('the numbers of the fleet', () => {
     expect([troubledCount, loudCount]).toEqual([5, 4])
   })
 
+  it('name of many that were lost in one place one, so that what is wrong otherwise is named as well', async () => {
+    const away = (name: string, env: string) =>
+      workload('disconnected', {
+        display_name: name,
+        labels: { 'muster/env': env },
+        trouble: { kind: 'disconnected' },
+      })
+    const lost = Array.from({ length: 40 }, (_, at) => away(`crowd-${at + 10}`, 'stage'))
+    const fleet = [
+      workload('degraded', { display_name: 'ledger', trouble: { ...UNHEALTHY, count: 1, total: 9 } }),
+      ...lost,
+      away('alone', 'qa'),
+    ]
+    const { worstIds, outages } = await tallyRecords(fleet)
+    const names = new Map(fleet.map(({ id, display_name: name }) => [id, name]))
+    expect(worstIds.map((id) => names.get(id)).sort()).toEqual(['alone', 'crowd-10', 'ledger'])
+    expect([...outages]).toEqual([[lost[0]!.id, { count: 40, environment: 'stage', cluster: '' }]])
+  })
+
   it('tell whose open alerts have lost their cause, and which names several have', async () => {
     const alerted = { open_alert_count: 1 }
     const fleet = [
