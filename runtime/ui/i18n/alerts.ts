@@ -399,6 +399,18 @@ function describeStop(details: Details, about: ErrorOfAlert): string {
     .join(' ')
 }
 
+/** On how many instances a workload is unhealthy, since which push where that is known, of what, and some of them. */
+function describeUnhealthy(details: Details, about: ErrorOfAlert): string {
+  const words = say(alertTexts)
+  const [count, total] = [Number(details['unhealthy']), Number(details['total'])]
+  const hash = text(details['since_hash'])
+  const what =
+    hash === undefined ? words.unhealthy(count, total) : words.unhealthySince(count, total, shortHash(hash))
+  return [what, asSentence(causeOf(details, about)), describeOnWhom(details, count)]
+    .filter((part) => part !== '')
+    .join(' ')
+}
+
 /** What happened, in the reader's words where they are known; else the server's own sentence. */
 export function describeAlert(
   { rule, message, details }: AlertRecord,
@@ -406,20 +418,7 @@ export function describeAlert(
   callById: CallById = () => undefined,
 ): string {
   const words = say(alertTexts)
-  if (rule === 'workload_unhealthy' && details) {
-    const count = Number(details['unhealthy'])
-    const cause = causeOf(details, about)
-    const [total, hash] = [Number(details['total']), text(details['since_hash'])]
-    return [
-      hash === undefined
-        ? words.unhealthy(count, total)
-        : words.unhealthySince(count, total, shortHash(hash)),
-      asSentence(cause),
-      describeOnWhom(details, count),
-    ]
-      .filter((part) => part !== '')
-      .join(' ')
-  }
+  if (rule === 'workload_unhealthy' && details) return describeUnhealthy(details, about)
   if (rule === 'config_drift' && details) {
     const count = Number(details['overdue'])
     const hash = shortHash(text(details['config_hash']))

@@ -66,6 +66,22 @@ function sayTakenBack({ failed, trouble }: Diagnosis & { kind: 'rolled_back' }):
 const describeDriftOf = ({ trouble }: WorkloadRecord): string =>
   trouble?.kind === 'drifted' ? describeReason(trouble) : ''
 
+/** How many instances are unhealthy, of what, and since when: where it is known, since which push. */
+function sayUnhealthyNow(
+  { count, total, first, push }: Diagnosis & { kind: 'unhealthy' },
+  workload: WorkloadRecord,
+  failing: Failing,
+): [string, string] {
+  const words = say(workloadTexts).say
+  const [what, error] = sayUnhealthy(workload, failing)
+  if (push === undefined) {
+    const since = workload.trouble?.since ? formatAgo(workload.trouble.since) : ''
+    return words.unhealthy(count, total, first, what, error, since)
+  }
+  const { config_hash: hash, submitted_at: at, pushed_by: who } = push
+  return words.unhealthySince(count, total, shortHash(hash), formatAgo(at), who, what, error)
+}
+
 function toSentence(
   diagnosis: Diagnosis,
   { workload, failing, complaint }: Pick<TabProps, 'workload' | 'failing' | 'complaint'>,
@@ -94,22 +110,7 @@ function toSentence(
     case 'rollout':
       return words.rollout(diagnosis.push.applied_count)
     case 'unhealthy':
-      if (diagnosis.push !== undefined)
-        return words.unhealthySince(
-          diagnosis.count,
-          diagnosis.total,
-          shortHash(diagnosis.push.config_hash),
-          formatAgo(diagnosis.push.submitted_at),
-          diagnosis.push.pushed_by,
-          ...sayUnhealthy(workload, { components: failing, complaint }),
-        )
-      return words.unhealthy(
-        diagnosis.count,
-        diagnosis.total,
-        diagnosis.first,
-        ...sayUnhealthy(workload, { components: failing, complaint }),
-        workload.trouble?.since ? formatAgo(workload.trouble.since) : '',
-      )
+      return sayUnhealthyNow(diagnosis, workload, { components: failing, complaint })
     case 'silent':
       return words.silent(diagnosis.push.target_count)
     case 'applying':
