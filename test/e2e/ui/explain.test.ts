@@ -15,12 +15,16 @@ useStage({
 const REFUSED = 'failed to push: dial tcp 10.3.0.17:4318: connect: connection refused'
 
 describe('the sentence about an unhealthy workload', () => {
-  test('names the component, its error and since when; the tree says the error once, where it belongs', async () => {
+  test('names the component, its error and since which push; the tree says the error once, where it belongs', async () => {
     agents[0]?.say({ health: FAILING_EXPORTER })
     await page.goto(`/workloads/${id}`)
     const sentence = page.locator('main .say')
-    await sentence.getByText('1 of 3 instances is unhealthy: exporter otlphttp/eu.').waitFor()
-    await sentence.getByText(`“${REFUSED}”, first`).waitFor()
+    await sentence
+      .getByText(
+        /^1 of 3 instances is unhealthy since config [0-9a-f]{7} was pushed \(.+ by .+\): exporter otlphttp\/eu\.$/,
+      )
+      .waitFor()
+    await sentence.getByText(`“${REFUSED}”. All were healthy before.`).waitFor()
     await sentence.getByRole('link', { name: 'See its lines in the config' }).click()
     await page.waitForURL(/configuration\?at=exporters\.otlphttp%2Feu$/)
     const meant = page.locator('.cm-meant')
