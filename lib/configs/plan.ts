@@ -6,8 +6,10 @@ import type { PolicyEvaluation } from '../wire/policy.ts'
 import type { ValidationResult } from '../wire/validation.ts'
 import { type ComponentRef, excludedInstances } from './check/components.ts'
 import type { ConfigTarget } from './check/target.ts'
+import { listFailing, riskOfMend } from './mend.ts'
 
-const FAILED_HERE = 'This config failed here when it was last pushed.'
+const FAILED_HERE = { code: 'failed_here', reason: 'This config failed here when it was last pushed.' }
+const MENDS = { code: 'mends_unreachable', reason: 'No instance can reach the destination that it replaces.' }
 
 /** Everything that a plan is made of. */
 export interface PlanFacts {
@@ -53,6 +55,7 @@ export function planPush(facts: PlanFacts): Omit<ConfigPlan, 'export'> {
     },
     risk_score: { ...riskOf(facts), applies_to_count: isCollector ? 1 : 0 },
     compared_with: facts.comparedWith,
+    ...(target.failing.size === 0 ? {} : { failing_now: listFailing(facts.diff, target.failing) }),
     targets: [planned],
     excluded_instances: excluded.map(({ uid, podName, reason, missing }) => ({
       instance_uid: uid,
@@ -70,12 +73,21 @@ export function planPush(facts: PlanFacts): Omit<ConfigPlan, 'export'> {
   }
 }
 
-/** How risky a draft is: by what it changes, and high where it failed here, however little it changes. */
-function riskOf({ draft, target, diff }: PlanFacts): Pick<ConfigPlan['risk_score'], 'severity' | 'reasons'> {
-  const { severity, reasons } = diff?.risk_score ?? { severity: 'none', reasons: [] }
-  return target.failedHashes.has(configHash(draft))
-    ? { severity: 'high', reasons: [FAILED_HERE, ...reasons] }
-    : { severity, reasons }
+/**
+ * How risky a draft is: by what it changes, high where it failed here, however little it changes, and less where it only
+ * gives up a destination that nobody can reach.
+ */
+function riskOf({ draft, target, diff }: PlanFacts): Omit<ConfigPlan['risk_score'], 'applies_to_count'> {
+  const { reasons, reason_codes: codes = [] } = diff?.risk_score ?? { reasons: [] }
+  const { severity, isMend } =
+    diff === null ? ({ severity: 'none', isMend: false } as const) : riskOfMend(diff, target.failing)
+  const hasFailed = target.failedHashes.has(configHash(draft))
+  const first = [...(hasFailed ? [FAILED_HERE] : []), ...(isMend ? [MENDS] : [])]
+  return {
+    severity: hasFailed ? 'high' : severity,
+    reasons: [...first.map(({ reason }) => reason), ...reasons],
+    reason_codes: [...first.map(({ code }) => code), ...codes],
+  }
 }
 
 function planTarget({ target, validation, required, diff, comparedWith }: PlanFacts): PlanTarget {

@@ -1,9 +1,11 @@
-import type { ConfigTarget, ConfigTargets, FleetPeer } from '../configs/check/target.ts'
+import type { ConfigTarget, ConfigTargets, FailingExporter, FleetPeer } from '../configs/check/target.ts'
 import { clusterNameOf, isOfBlastRadius } from '../configs/diff/blast-radius.ts'
+import { classifyAgentError } from '../configs/redact/agent-error.ts'
 import { isCapable } from '../fleet/decide/abilities.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { deadEndOf } from '../fleet/views/aftermath.ts'
+import { findFailingExporters } from '../fleet/views/failing-exporters.ts'
 import { isHealthy } from '../fleet/views/instance.ts'
 import { CLUSTER_KEYS, clusterOf, environmentOf } from '../model/labels.ts'
 import { isProductionByLabels } from '../model/production.ts'
@@ -91,7 +93,39 @@ function toTarget(fleet: Fleet, workload: Workload): ConfigTarget {
     lastKnownComponents: known === null ? null : new Map(Object.entries(known.components)),
     activeConfigHash: workload.activeHash,
     failedHashes: workload.quarantinedHashes,
+    failing: findFailing(workload),
   }
+}
+
+/** Unhealthy instances that are asked what fails: what is wrong everywhere is wrong with these too. */
+const ASKED_MAX = 20
+
+/** What the live instances say of their exporters that fail. */
+function findFailing({ live }: Workload): Map<string, FailingExporter> {
+  const asked = [...live.unhealthy].slice(0, ASKED_MAX)
+  const found = new Map<string, { hosts: Set<string>; count: number }>()
+  for (const { health } of asked) {
+    for (const [id, error] of findFailingExporters(health)) {
+      const known = found.get(id) ?? { hosts: new Set<string>(), count: 0 }
+      known.count++
+      const host = hostOf(error)
+      if (host !== null) known.hosts.add(host)
+      found.set(id, known)
+    }
+  }
+  const areAllUnhealthy = live.unhealthy.size === live.count
+  return new Map(
+    [...found].map(([id, { hosts, count }]) => [
+      id,
+      { hosts, isEverywhere: areAllUnhealthy && count === asked.length },
+    ]),
+  )
+}
+
+/** The host that an error of an exporter is about; null where it names none. */
+function hostOf(error: string): string | null {
+  const { unknown_host: unknown, address } = classifyAgentError(error, { withText: false }).parameters
+  return (unknown ?? address?.replace(/:\d{1,5}$/, ''))?.toLowerCase() ?? null
 }
 
 function toPeer(workload: Workload): FleetPeer {

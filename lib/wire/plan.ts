@@ -14,6 +14,7 @@ export const RiskScore = named(
   type({
     severity: RiskLevel,
     reasons: array(string()),
+    reason_codes: note('The rules of the reasons, in their order.', optional(array(string()))),
     applies_to_count: number(),
   }),
 )
@@ -77,6 +78,10 @@ export const ConfigPlan = named(
     compared_with: note(
       'What the risk is judged against: the active config, else what the instances report to run.',
       optional(ComparedWith),
+    ),
+    failing_now: note(
+      'The exporters that instances say fail now, as `exporters.otlp/eu`, and whether the draft changes or takes away each; absent where none does.',
+      optional(array(type({ component: string(), is_changed: boolean() }))),
     ),
     targets: array(PlanTarget),
     excluded_instances: optional(array(PlanExcludedInstance)),

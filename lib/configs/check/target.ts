@@ -14,6 +14,14 @@ export interface ConfigTargetInstance {
   runsProfiles: boolean
 }
 
+/** What live instances say of an exporter that fails. */
+export interface FailingExporter {
+  /** The hosts that they name as those which do not answer. */
+  hosts: ReadonlySet<string>
+  /** It fails on all of them. */
+  isEverywhere: boolean
+}
+
 /** What validation, plan and policy know of a workload; the fleet fills it in. */
 export interface ConfigTarget {
   workloadId: string
@@ -34,6 +42,8 @@ export interface ConfigTarget {
   activeConfigHash: string | null
   /** Configs that failed here when they were last pushed. */
   failedHashes: ReadonlySet<string>
+  /** The exporters that fail now, by their ids in the config. */
+  failing: ReadonlyMap<string, FailingExporter>
 }
 
 /** An instance that a config leaves out, and why. */

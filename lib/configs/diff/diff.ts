@@ -53,6 +53,7 @@ export function diffConfigs(input: DiffInput, read: ReadConfig = parseConfig): C
   const risks = riskItems(differences, pipelines, endpoints, security, configs, destinations)
   requireProportion(components, risks)
   const all = [...components, ...pipelines, ...endpoints]
+  const reasons = new Map(risks.map(({ title, rule }) => [title, rule]))
   const overall = maxRisk([...risks, ...all].map(({ risk }) => risk))
   return {
     schema_version: 'otel-config-diff.v1',
@@ -69,7 +70,8 @@ export function diffConfigs(input: DiffInput, read: ReadConfig = parseConfig): C
     },
     risk_score: {
       severity: overall,
-      reasons: [...new Set(risks.map(({ title }) => title))],
+      reasons: [...reasons.keys()],
+      reason_codes: [...reasons.values()],
       applies_to_count: 0,
     },
     blast_radius: blastRadius({ components, pipelines, endpoints, risks }, input.workload, input.peers),
@@ -139,7 +141,7 @@ function unavailable(
       },
       headline: 'No summary is available, because a config cannot be read.',
     },
-    risk_score: { severity: 'none', reasons: [], applies_to_count: 0 },
+    risk_score: { severity: 'none', reasons: [], reason_codes: [], applies_to_count: 0 },
     blast_radius: emptyBlastRadius(),
     human_summary: [],
     components: [],

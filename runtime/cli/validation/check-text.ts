@@ -108,5 +108,6 @@ const asWorkload = ({ components, version }: OfflineTarget) => ({
   lastKnownComponents: components,
   instances: [],
   activeConfigHash: null,
+  failing: new Map(),
   failedHashes: new Set<string>(),
 })

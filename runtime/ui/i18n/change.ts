@@ -1,5 +1,6 @@
 import type { RetiredBy } from '../../../lib/model/retired-by.ts'
 import { deadEndOf } from '../../../lib/model/workload-states.ts'
+import type { RiskScore } from '../../../lib/wire/plan.ts'
 import type { PolicyEvaluation } from '../../../lib/wire/policy.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { translated } from './check-findings.ts'
@@ -118,7 +119,7 @@ export const changeTexts = defineTexts({
     services: 'Services in reach',
     comment: 'Comment for the reviewer',
     group: 'Target group',
-    groupHint: 'Optional. A new request for the same group retires the one that waits.',
+    groupHint: 'Optional. Requests for different groups wait beside each other.',
     environment: 'Target environment',
     prodConfirm: 'I know that this reaches production.',
     request: 'Request approval',
@@ -332,7 +333,7 @@ export const changeTexts = defineTexts({
     services: 'Services concernés',
     comment: 'Commentaire pour le relecteur',
     group: 'Groupe cible',
-    groupHint: 'Facultatif. Une nouvelle demande pour le même groupe retire celle qui attend.',
+    groupHint: 'Facultatif. Des demandes pour des groupes différents attendent côte à côte.',
     environment: 'Environnement cible',
     prodConfirm: 'Je sais que cela atteint la production.',
     request: 'Demander l’approbation',
@@ -494,6 +495,8 @@ export const changeTexts = defineTexts({
       'community.sampling.percentage.safe_range': 'Le taux d’échantillonnage sort des bornes permises.',
       'community.exporters.critical_removal':
         'Plus aucun pipeline n’envoie vers cet exporteur, qui compte en production.',
+      failed_here: 'Cette config a échoué ici à sa dernière poussée.',
+      mends_unreachable: 'Aucune instance n’atteint la destination qu’elle remplace.',
       exporter_removed: 'Un exporteur est retiré.',
       batch_processor_removed_from_pipeline: 'Le processeur batch est retiré.',
       memory_limiter_removed_from_pipeline: 'Le processeur memory_limiter est retiré.',
@@ -519,6 +522,21 @@ export const changeTexts = defineTexts({
     },
   },
 })
+
+/** Reasons for a risk that a line has room for. */
+const REASONS_SHOWN = 2
+
+/** Why a change is as risky as it is, in a few words; empty where it is not. */
+export function sayRisk({ severity, reasons, reason_codes: codes = [] }: RiskScore): string {
+  if (severity === 'none' || severity === 'low') return ''
+  const said = reasons.map((reason, at) => translated(say(changeTexts).rule, codes[at] ?? '', reason))
+  const more = said.length > REASONS_SHOWN ? ' …' : ''
+  return said
+    .slice(0, REASONS_SHOWN)
+    .map((one) => one.replace(/\.$/, ''))
+    .join(' · ')
+    .concat(more)
+}
 
 /** Which rules of the policy keep a config from being pushed, as a sentence; null where none does. */
 export function sayBlocks({ findings }: PolicyEvaluation): string | null {

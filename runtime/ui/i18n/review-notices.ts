@@ -20,6 +20,17 @@ export const reviewNoticeTexts = defineTexts({
       failed > 0
         ? `The last change (${hash}) failed on ${n(failed)} of ${n(total)} ${plural(total, 'instance', 'instances')} (${ago}).`
         : `The last change (${hash}) failed (${ago}).`,
+    brokenNow: (count: number, total: number, why: string) =>
+      `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} unhealthy now${why && `: ${why}`}.`,
+    changes: (names: string) => `This changes ${names}.`,
+    leaves: (names: string) => `This leaves ${names} as it is.`,
+    hasStill: (what: string) => `This config has that too: ${what}.`,
+    hasNoMore: (what: string) => `This config does not have it: ${what}.`,
+    takesPlace: (title: string, who: string, ago: string) =>
+      `This takes the place of “${title}” by ${who} (${ago}), which waits for approval: nobody can approve or push that one then.`,
+    takesPlaceOfOwn: (title: string, ago: string) =>
+      `This takes the place of your own “${title}” (${ago}), which waits for approval.`,
+    seeWaiting: 'See that request',
     startFrom: 'Start from its text',
     frozen: (until: string, why: string) => `Frozen until ${until} (${why}).`,
     askedNow: 'A change can be requested and approved now, and pushed after that or by breaking the glass.',
@@ -41,6 +52,17 @@ export const reviewNoticeTexts = defineTexts({
       failed > 0
         ? `Le dernier changement (${hash}) a échoué sur ${n(failed)} ${plural(failed, 'instance', 'instances')} sur ${n(total)} (${ago}).`
         : `Le dernier changement (${hash}) a échoué (${ago}).`,
+    brokenNow: (count: number, total: number, why: string) =>
+      `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en défaut maintenant${why && ` : ${why}`}.`,
+    changes: (names: string) => `Ceci change ${names}.`,
+    leaves: (names: string) => `Ceci laisse ${names} en l’état.`,
+    hasStill: (what: string) => `Cette config l’a aussi : ${what}.`,
+    hasNoMore: (what: string) => `Cette config ne l’a pas : ${what}.`,
+    takesPlace: (title: string, who: string, ago: string) =>
+      `Ceci prend la place de « ${title} » de ${who} (${ago}), qui attend une approbation : personne ne pourra plus l’approuver ni la pousser.`,
+    takesPlaceOfOwn: (title: string, ago: string) =>
+      `Ceci prend la place de votre propre « ${title} » (${ago}), qui attend une approbation.`,
+    seeWaiting: 'Voir cette demande',
     startFrom: 'Partir de son texte',
     frozen: (until: string, why: string) => `Gelé jusqu’au ${until} (${why}).`,
     askedNow:

@@ -3,7 +3,7 @@ import type { ApprovalSummary } from '../../../lib/wire/approvals.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { approvalTexts, describeForNobody, describeForYou } from '../i18n/approvals.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
-import { changeTexts, sayBlocks } from '../i18n/change.ts'
+import { changeTexts, sayBlocks, sayRisk } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { reviewTexts } from '../i18n/reviews.ts'
 import { Loaded } from '../parts/failure.tsx'
@@ -35,9 +35,11 @@ function Risk({ approval }: { approval: ApprovalSummary }) {
   })
   if (plan.data === null) return <span class="faint">{plan.isLoading ? '…' : '–'}</span>
   const blocked = sayBlocks(plan.data.policy)
+  const why = sayRisk(plan.data.risk_score)
   return (
     <>
       <RiskMark risk={plan.data.risk_score.severity} />
+      {why !== '' && <div class="beneath">{why}</div>}
       {blocked !== null && <div class="beneath bad">{blocked}</div>}
     </>
   )
@@ -125,7 +127,7 @@ function columnsOf(): TableColumn<ApprovalSummary>[] {
       title: column.reach,
       cell: (approval) => <Reach of={approval} />,
     },
-    { title: column.risk, cell: (approval) => <Risk approval={approval} /> },
+    { title: column.risk, look: 'text', cell: (approval) => <Risk approval={approval} /> },
     { title: column.state, look: 'text', cell: (approval) => <State approval={approval} /> },
   ]
 }

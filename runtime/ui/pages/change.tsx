@@ -31,7 +31,13 @@ import { type Resource, touchesWorkload, useResource } from '../state/use-resour
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
 import { Placeholders } from './change-placeholders.tsx'
 import { DiffSummary } from './diff-summary.tsx'
-import { FailedBefore, FrozenNotice, LastChangeFailed, useLastFailure } from './review-notices.tsx'
+import {
+  FailedBefore,
+  FrozenNotice,
+  LastChangeFailed,
+  TakesPlaceOf,
+  useLastFailure,
+} from './review-notices.tsx'
 
 interface Base {
   /** The text that is active now; empty when none is, and where it failed everywhere. */
@@ -193,6 +199,7 @@ function RequestForm({
       {isManaged && <Checkbox {...bind(isEmergency)}>{say(gitTexts).emergency}</Checkbox>}
       {again.isAsked && <Checkbox {...bind(again.isKnown)}>{say(reviewNoticeTexts).isKnown}</Checkbox>}
       {mayReachProduction && <Checkbox {...bind(isConfirmed)}>{words.prodConfirm}</Checkbox>}
+      <TakesPlaceOf workloadId={workload.id} group={group.value.trim()} />
     </Form>
   )
 }

@@ -43,14 +43,15 @@ function toText(word: DiffWord): string {
   }
 }
 
-function Risks({ diff }: { diff: ConfigDiff }) {
+function Risks({ diff, risk }: { diff: ConfigDiff; risk: RiskLevel | undefined }) {
   const words = say(changeTexts)
   const items = diff.risk_items.filter(({ risk }) => risk === 'high' || risk === 'medium')
   if (items.length === 0) return null
   return (
     <ul class="list">
       {items.map((item) => (
-        <li key={item.id} class={item.risk === 'high' ? 'bad' : 'warn'}>
+        // What is no high risk here as a whole is none in any part.
+        <li key={item.id} class={item.risk === 'high' && risk !== 'medium' ? 'bad' : 'warn'}>
           <Icon shape="triangle" />
           <div>
             {translated(words.rule, item.rule, item.title)}
@@ -187,7 +188,7 @@ export function DiffSummary({
       <Unreadable diff={data} />
       {lines.length === 0 && data.valid && <p class="muted">{words.noMeaning}</p>}
       <Does lines={lines} />
-      <Risks diff={data} />
+      <Risks diff={data} risk={planned?.risk_score.severity} />
       <Reach diff={data} workloadId={workloadId} />
     </section>
   )

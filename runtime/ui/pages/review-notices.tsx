@@ -1,13 +1,17 @@
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { describeGroup } from '../i18n/causes.ts'
+import { describeGroup, describeParameters } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
-import { formatAgo, formatExact, shortHash } from '../i18n/format.ts'
+import { formatAgo, formatExact, formatList, shortHash } from '../i18n/format.ts'
 import { reviewNoticeTexts } from '../i18n/review-notices.ts'
+import { describeReason } from '../i18n/trouble.ts'
 import { appliedHashes } from '../logic/pushes.ts'
+import { findStillThere } from '../logic/still-there.ts'
 import { useStanding } from '../parts/fleet-standing.tsx'
 import { api } from '../state/endpoints.ts'
-import { may } from '../state/session.ts'
+import { may, me } from '../state/session.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 
 /** The newest push of a config that came to something, where it failed, or failed on some; null where it did not. */
@@ -75,6 +79,58 @@ export function LastChangeFailed({ workloadId, from }: { workloadId: string; fro
   )
 }
 
+/** Troubles that are about how the instances are now, and not about a push. */
+const UNWELL: ReadonlySet<string> = new Set(['unhealthy', 'some_unhealthy'])
+
+/** What is wrong with a workload as it runs now, and whether a change does something to the part that says so. */
+export function BrokenNow({
+  workload: { trouble },
+  plan,
+}: {
+  workload: WorkloadRecord
+  plan: ConfigPlan | null
+}) {
+  const words = say(reviewNoticeTexts)
+  if (trouble === undefined || !UNWELL.has(trouble.kind)) return null
+  const failing = plan?.failing_now ?? []
+  const changed = failing.filter(({ is_changed: isChanged }) => isChanged)
+  const named = formatList((changed.length > 0 ? changed : failing).map(({ component }) => component))
+  return (
+    <div class="notice t-bad" role="note">
+      <div>
+        <b>{words.brokenNow(trouble.count ?? 0, trouble.total ?? 0, describeReason(trouble))}</b>{' '}
+        {named !== '' && (changed.length > 0 ? words.changes(named) : words.leaves(named))}
+      </div>
+    </div>
+  )
+}
+
+/** That the last change failed with another text than this, why, and whether this one has still what it failed of. */
+export function FailedLast({ workloadId, approval }: { workloadId: string; approval: ApprovalRecord }) {
+  const words = say(reviewNoticeTexts)
+  // A rollback only answers a change.
+  const push = useHistory(workloadId, true).find((row) => row.failed_config_hash === undefined)
+  if (push?.status !== 'failed' || push.config_hash === approval.draft_hash) return null
+  const { config_hash: hash, failed_count: failed, target_count: total, updated_at: at } = push
+  const group = push.error_groups?.[0]
+  const why = describeGroup(group)
+  const still = findStillThere(group?.error_parameters, approval.draft_yaml)
+  const what = still === null ? '' : describeParameters(still.about)
+  return (
+    <div class={`notice ${still?.isThere ? 't-bad' : 't-warn'}`} role="note">
+      <div>
+        <b>
+          {words.lastFailed(shortHash(hash), failed, total, formatAgo(at))} {why && `${why}.`}
+        </b>{' '}
+        {still !== null && (still.isThere ? words.hasStill(what) : words.hasNoMore(what))}{' '}
+        <a class="link" href={`/workloads/${workloadId}/pushes/${hash}?push=${push.push_id}`}>
+          {words.see}
+        </a>
+      </div>
+    </div>
+  )
+}
+
 /** That the config of this hash failed on the workload when it was last pushed to it; nothing where it did not. */
 export function FailedBefore({ workloadId, hash }: { workloadId: string; hash: string | undefined }) {
   const push = useLastFailure(workloadId, hash)
@@ -86,6 +142,32 @@ export function FailedBefore({ workloadId, hash }: { workloadId: string; hash: s
         <b>{what}</b> {why}{' '}
         <a class="link" href={`/workloads/${workloadId}/pushes/${push.config_hash}?push=${push.push_id}`}>
           {say(reviewNoticeTexts).see}
+        </a>
+      </div>
+    </div>
+  )
+}
+
+/** Which request that waits a new one for the same target group takes the place of; nothing where none waits there. */
+export function TakesPlaceOf({ workloadId, group }: { workloadId: string; group: string }) {
+  const words = say(reviewNoticeTexts)
+  const waiting = useResource(
+    may('config:request', workloadId) ? `waiting:${workloadId}` : null,
+    (abort) => api.approvalsOf(workloadId, 'pending', abort),
+    (frame) => frame.type === 'approval_update' && frame.approval.workload_id === workloadId,
+  )
+  const taken = waiting.data?.find(({ target_group: of }) => of === group)
+  if (taken === undefined) return null
+  const title = taken.request_comment.split('\n')[0]?.trim() || shortHash(taken.draft_hash)
+  const ago = formatAgo(taken.created_at)
+  return (
+    <div class="notice t-warn" role="note">
+      <div>
+        {taken.requester === me.value?.email
+          ? words.takesPlaceOfOwn(title, ago)
+          : words.takesPlace(title, taken.requester, ago)}{' '}
+        <a class="link" href={`/workloads/${workloadId}/changes/${taken.id}`}>
+          {words.seeWaiting}
         </a>
       </div>
     </div>

@@ -2,6 +2,7 @@ import { useMemo } from 'preact/hooks'
 import { baseInWordsOf } from '../../../lib/configs/effective/base-of-report.ts'
 import { environmentOf } from '../../../lib/model/workload-states.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts, sayNotOurs } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
@@ -19,7 +20,7 @@ import { type Resource, touchesWorkload, useResource } from '../state/use-resour
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
 import { DiffSummary } from './diff-summary.tsx'
 import { ReviewDecision } from './review-decision.tsx'
-import { FailedBefore, FrozenNotice } from './review-notices.tsx'
+import { BrokenNow, FailedBefore, FailedLast, FrozenNotice } from './review-notices.tsx'
 import { RequestOutside } from './review-outside.tsx'
 import { ApprovalMark, isOver, Story } from './review-story.tsx'
 
@@ -67,11 +68,21 @@ function useReview(workload: WorkloadRecord, approval: ApprovalRecord) {
 }
 
 /** What is to be known of a request that is open before anything else. */
-function Notices({ workload, approval }: { workload: WorkloadRecord; approval: ApprovalRecord }) {
+function Notices({
+  workload,
+  approval,
+  plan,
+}: {
+  workload: WorkloadRecord
+  approval: ApprovalRecord
+  plan: ConfigPlan | null
+}) {
   const hasMoved = (approval.base_config_hash ?? '') !== (workload.active_config_hash ?? '')
   return (
     <div class="stack notices">
+      <BrokenNow workload={workload} plan={plan} />
       <FailedBefore workloadId={workload.id} hash={approval.draft_hash} />
+      <FailedLast workloadId={workload.id} approval={approval} />
       <FrozenNotice
         workloadId={workload.id}
         can={approval.status === 'approved' ? 'pushedLater' : 'approvedNow'}
@@ -99,42 +110,45 @@ function Review({
   const before = useBefore(workload, approval)
   const { validation, plan, instances } = useReview(workload, approval)
   return (
-    <div class="two reviewed">
-      <div class="stack">
-        {before.isKnown && (
-          <>
-            <DiffSummary
-              workloadId={workload.id}
-              before={before.text}
-              after={approval.draft_yaml}
-              reported={before.isReported ? sayNotOurs(workload) : null}
-              isInvalid={validation.data !== null && !validation.data.valid}
-              planned={plan}
-              whyNothing={unless('config:read_content') ?? (isClosed ? words.beforeNotKept : null)}
+    <>
+      {!isClosed && <Notices workload={workload} approval={approval} plan={plan} />}
+      <div class="two reviewed">
+        <div class="stack">
+          {before.isKnown && (
+            <>
+              <DiffSummary
+                workloadId={workload.id}
+                before={before.text}
+                after={approval.draft_yaml}
+                reported={before.isReported ? sayNotOurs(workload) : null}
+                isInvalid={validation.data !== null && !validation.data.valid}
+                planned={plan}
+                whyNothing={unless('config:read_content') ?? (isClosed ? words.beforeNotKept : null)}
+              />
+              <div class="pane flush">
+                <CompareView before={before.text} after={approval.draft_yaml} label={words.draft} />
+              </div>
+            </>
+          )}
+        </div>
+        <div>
+          {plan && (
+            <ReachPane
+              plan={plan}
+              workload={workload}
+              instances={instances}
+              environment={approval.target_env || environmentOf(workload)}
             />
-            <div class="pane flush">
-              <CompareView before={before.text} after={approval.draft_yaml} label={words.draft} />
-            </div>
-          </>
-        )}
-      </div>
-      <div>
-        {plan && (
-          <ReachPane
-            plan={plan}
-            workload={workload}
-            instances={instances}
-            environment={approval.target_env || environmentOf(workload)}
-          />
-        )}
-        <ReviewDecision workload={workload} approval={approval} plan={plan} reload={of.reload} />
-        <Story approval={approval} />
-        <div class="blockers">
-          {plan && <PolicyPane plan={plan} />}
-          {!isClosed && <Checks of={validation} isStale={false} />}
+          )}
+          <ReviewDecision workload={workload} approval={approval} plan={plan} reload={of.reload} />
+          <Story approval={approval} />
+          <div class="blockers">
+            {plan && <PolicyPane plan={plan} />}
+            {!isClosed && <Checks of={validation} isStale={false} />}
+          </div>
         </div>
       </div>
-    </div>
+    </>
   )
 }
 
@@ -176,7 +190,6 @@ export function ReviewPage({ params }: { params: Record<string, string> }) {
                       </>
                     }
                   />
-                  {!isOver(approval) && <Notices workload={data} approval={approval} />}
                   <Review workload={data} approval={approval} of={request} />
                 </>
               )

@@ -193,6 +193,9 @@ export const api = {
 
   approval: (id: string, approval: string, signal?: Signal) =>
     call<ApprovalRecord>('GET', `${w(id)}/config/approvals/${e(approval)}`, { signal }),
+  /** The requests of one workload, with their drafts. */
+  approvalsOf: (id: string, status: string, signal?: Signal) =>
+    call<ApprovalRecord[]>('GET', `${w(id)}/config/approvals`, { signal, query: { status } }),
   approvals: (status: string | undefined, signal?: Signal) =>
     call<ApprovalSummary[]>('GET', '/api/approvals', { signal, query: { status } }),
   /** What was done without an approval, the oldest first: the first 200. */

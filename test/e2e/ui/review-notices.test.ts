@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { pasteInto } from './support/browser.ts'
 import {
+  FAILING_EXPORTER,
   GATEWAY,
   GATEWAY_FASTER,
   GATEWAY_KAFKA,
@@ -174,5 +175,87 @@ test('the editor of a config that is active offers the text that failed last, an
   expect(await page.getByText(/^The last change/).count()).toBe(0)
   await page.getByRole('button', { name: 'Bring back my draft' }).click()
   await draft.getByText('timeout: 2s', { exact: false }).first().waitFor()
+  expect(seen.complaints).toEqual([])
+})
+
+const NO_HOST =
+  'Post "https://telemetry.example.com:4318": dial tcp: lookup telemetry.example.com: no such host'
+const CUT_OFF = {
+  ...FAILING_EXPORTER,
+  lastError: NO_HOST,
+  componentHealthMap: {
+    'pipeline:traces': {
+      healthy: false,
+      status: 'StatusRecoverableError',
+      componentHealthMap: { 'exporter:otlphttp/eu': { healthy: false, lastError: NO_HOST } },
+    },
+  },
+}
+
+test('a review says what is broken now and whether it changes that, and calls the mend of it no high risk', async () => {
+  const mail = connectAgent('mail', 'mail-1', { behaviour: { kind: 'apply', delayMs: 50 } })
+  const id = await workloadId(service, 'mail')
+  await pushAndSettle(service, id, GATEWAY)
+  mail.say({ health: CUT_OFF })
+  await eventually('it is unhealthy', async () => {
+    const { trouble } = await service.api.get(`/api/workloads/${id}`)
+    return trouble?.kind === 'unhealthy'
+  })
+  const mend = await requestOf(id, GATEWAY.replace('//telemetry.example.com', '//otel.example.com'))
+  await page.goto(`/workloads/${id}/changes/${mend.id}`)
+  const notices = page.getByRole('main').locator('.notices')
+  await notices
+    .getByText(
+      /^1 of 1 instance unhealthy now: no such host telemetry\.example\.com · exporter otlphttp\/eu\.$/,
+    )
+    .waitFor()
+  await notices.getByText('This changes exporters.otlphttp/eu.', { exact: false }).waitFor()
+  const does = page.getByRole('region', { name: 'What it does' })
+  await does.getByText('medium risk').waitFor()
+  await page.goto('/approvals')
+  const row = page.getByRole('row', { name: /mail/ })
+  await row
+    .getByText(/^No instance can reach the destination that it replaces · OTLP endpoint changed$/)
+    .waitFor()
+  // What leaves the broken part alone says so, and another destination of one that works stays a high risk.
+  const other = await requestOf(id, GATEWAY_FASTER)
+  await page.goto(`/workloads/${id}/changes/${other.id}`)
+  await notices.getByText('This leaves exporters.otlphttp/eu as it is.', { exact: false }).waitFor()
+  expect(seen.complaints).toEqual([])
+})
+
+test('a retry says why the push before it failed, and whether it has still what that failed of', async () => {
+  const id = await workloadId(service, 'mender')
+  const last =
+    /^The last change \([0-9a-f]{7}\) failed on 1 of 1 instance \(.*\)\. A component is not part of this collector \(component kafka\)\.$/
+  for (const [draft, told] of [
+    [GATEWAY_KAFKA.replace('timeout: 5s', 'timeout: 3s'), 'This config has that too: component kafka.'],
+    [GATEWAY_FASTER, 'This config does not have it: component kafka.'],
+  ] as const) {
+    const { id: request } = await requestOf(id, draft)
+    await page.goto(`/workloads/${id}/changes/${request}`)
+    await page.getByText(last).waitFor()
+    await page.getByText(told, { exact: false }).waitFor()
+  }
+  expect(seen.complaints).toEqual([])
+})
+
+test('the editor says whose request that waits this one takes the place of, before the button', async () => {
+  const { id: waiting } = await requestOf(frozen, GATEWAY.replace('timeout: 5s', 'timeout: 7s'))
+  await page.goto(`/workloads/${frozen}/change`)
+  const form = page.locator('form')
+  const told = form.getByText(
+    /^This takes the place of your own “Take it” \(.*\), which waits for approval\./,
+  )
+  await told.waitFor()
+  const above = (await told.boundingBox())?.y ?? Number.NaN
+  const button = await form.getByRole('button', { name: 'Request approval' }).boundingBox()
+  expect(above).toBeLessThan(button?.y ?? 0)
+  // A request for another group takes nobody's place.
+  await form.getByLabel('Target group').fill('edge')
+  await expect.poll(() => told.count()).toBe(0)
+  await form.getByLabel('Target group').fill('')
+  await form.getByRole('link', { name: 'See that request' }).click()
+  await page.waitForURL(`**/changes/${waiting}`)
   expect(seen.complaints).toEqual([])
 })

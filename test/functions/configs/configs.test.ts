@@ -40,12 +40,23 @@ const base: ConfigTarget = {
   lastKnownComponents: null,
   activeConfigHash: 'ab'.repeat(32),
   failedHashes: new Set(),
+  failing: new Map(),
 }
 const TARGETS: Record<string, ConfigTarget> = {
   w1: base,
   prod: { ...base, workloadId: 'prod', labels: { env: 'prod' } },
   off: { ...base, workloadId: 'off', status: 'disconnected', instances: [] },
   failed: { ...base, workloadId: 'failed', failedHashes: new Set([configHash(GOOD)]) },
+  dark: {
+    ...base,
+    workloadId: 'dark',
+    failing: new Map([['otlp', { hosts: new Set(['h']), isEverywhere: true }]]),
+  },
+  dim: {
+    ...base,
+    workloadId: 'dim',
+    failing: new Map([['otlp', { hosts: new Set(['h']), isEverywhere: false }]]),
+  },
   new: { ...base, workloadId: 'new', activeConfigHash: null },
   sdk: { ...base, workloadId: 'sdk', type: 'sdk', acceptsRemoteConfig: false, activeConfigHash: null },
 }
@@ -204,6 +215,27 @@ describe('POST /api/workloads/:id/config/plan', () => {
       reasons: ['This config failed here when it was last pushed.'],
     })
     expect((await plan('failed', `${GOOD}\n# another\n`)).json.risk_score.severity).not.toBe('high')
+  })
+
+  it('calls another destination no high risk where nobody can reach the old one, and says what fails and whether it changes that', async () => {
+    const moved = GOOD.replace('h:4317', 'other:4317')
+    const { json } = await plan('dark', moved)
+    expect(json.risk_score).toMatchObject({
+      severity: 'medium',
+      reasons: ['No instance can reach the destination that it replaces.', 'OTLP endpoint changed'],
+      reason_codes: ['mends_unreachable', 'otlp_endpoint_changed'],
+    })
+    expect(json.failing_now).toEqual([{ component: 'exporters.otlp', is_changed: true }])
+    // Where it can be reached from some, they lose it.
+    expect((await plan('dim', moved)).json.risk_score.severity).toBe('high')
+    // Nothing else that is risky is forgiven for it.
+    const unguarded = moved.replace('[memory_limiter, batch]', '[batch]')
+    expect((await plan('dark', unguarded)).json.risk_score.severity).toBe('high')
+    // Another port of a host that does not answer is no other host.
+    expect((await plan('dark', GOOD.replace('h:4317', 'h:4444'))).json.risk_score.severity).toBe('high')
+    const beside = await plan('dark', GOOD.replace('limit_mib: 64', 'limit_mib: 32'))
+    expect(beside.json.failing_now).toEqual([{ component: 'exporters.otlp', is_changed: false }])
+    expect((await plan('w1', moved)).json).not.toHaveProperty('failing_now')
   })
 
   it('compares the first config of a workload with what its instances report to run', async () => {

@@ -72,6 +72,7 @@ function targetOf(instances: ConfigTargetInstance[]): ConfigTarget {
     lastKnownComponents: null,
     activeConfigHash: null,
     failedHashes: new Set(),
+    failing: new Map(),
   }
 }
 

@@ -122,6 +122,7 @@ function missingOf(text: string, unknown: readonly { category: string; type: str
     lastKnownComponents: null,
     activeConfigHash: null,
     failedHashes: new Set(),
+    failing: new Map(),
     instances: [{ uid: 'a', podName: '', components, isCapable: true, runsProfiles: false }],
   }
   const { checks } = validateStatically(text, { ...NOBODY, target })

@@ -313,6 +313,7 @@ describe('the request for a workload', () => {
     lastKnownComponents: null,
     activeConfigHash: null,
     failedHashes: new Set(),
+    failing: new Map(),
   }
   const server = { otlpAllowlist: ['a'], criticalExporters: ['b'], requiredResourceAttributes: ['c'] }
   const request = (

@@ -1,0 +1,65 @@
+import type { ConfigDiff } from '../wire/diff.ts'
+import type { RiskLevel } from '../wire/plan.ts'
+import type { FailingExporter } from './check/target.ts'
+import { maxRisk } from './diff/model.ts'
+
+/** Rules that say of an exporter that it sends to another place than before. */
+const MOVED: ReadonlySet<string> = new Set(['otlp_endpoint_changed', 'destination_changed'])
+
+const PREFIX = 'exporters.'
+
+/** The fields of a change that take an exporter away from a host which no instance can reach. */
+function findMended(diff: ConfigDiff, failing: ReadonlyMap<string, FailingExporter>): ReadonlySet<string> {
+  const mended = diff.endpoints.filter(({ component: { path }, before, after, rules }) => {
+    const of = path.startsWith(PREFIX) ? failing.get(path.slice(PREFIX.length)) : undefined
+    // What is sent there in clear text from now on is a risk of its own.
+    const isOnlyMoved = rules.every((rule) => MOVED.has(rule))
+    return (
+      of?.isEverywhere === true &&
+      before?.host !== undefined &&
+      of.hosts.has(before.host) &&
+      before.host !== after?.host &&
+      isOnlyMoved
+    )
+  })
+  return new Set(mended.map(({ field_path: path }) => path))
+}
+
+/**
+ * How risky a change is where it may be the mend: nothing arrives at a host that no instance can reach, so that another
+ * one in its place loses nothing. It may be the wrong place still, and deserves a look.
+ */
+export function riskOfMend(
+  diff: ConfigDiff,
+  failing: ReadonlyMap<string, FailingExporter>,
+): { severity: RiskLevel; isMend: boolean } {
+  const mended = findMended(diff, failing)
+  if (mended.size === 0) return { severity: diff.risk_score.severity, isMend: false }
+  const isOfMended = ({ path }: { path: string }) => [...mended].some((field) => field.startsWith(`${path}.`))
+  const left: readonly { risk: RiskLevel }[] = [
+    ...diff.risk_items.filter(
+      ({ rule, affected_paths: paths }) => !(MOVED.has(rule) && paths.every((path) => mended.has(path))),
+    ),
+    ...diff.endpoints.filter(({ field_path: path }) => !mended.has(path)),
+    ...diff.pipelines,
+    ...diff.components.flatMap((one): { risk: RiskLevel }[] =>
+      isOfMended(one.component) ? one.changed_fields.filter(({ path }) => !mended.has(path)) : [one],
+    ),
+  ]
+  return { severity: maxRisk(['medium', ...left.map(({ risk }) => risk)]), isMend: true }
+}
+
+/** The exporters that fail now, each with whether a change does something to it. */
+export const listFailing = (
+  diff: ConfigDiff | null,
+  failing: ReadonlyMap<string, FailingExporter>,
+): { component: string; is_changed: boolean }[] =>
+  [...failing.keys()].sort().map((id) => ({
+    component: `${PREFIX}${id}`,
+    is_changed:
+      diff === null ||
+      diff.components.some(({ component }) => component.path === `${PREFIX}${id}`) ||
+      diff.pipelines.some(({ component_ref_changes: changes }) =>
+        changes.some(({ component_id: other, kind }) => other === id && kind === 'removed'),
+      ),
+  }))
