@@ -28,7 +28,6 @@ export const pushTexts = defineTexts({
     of: (total: number) => `of ${n(total)} ${plural(total, 'instance', 'instances')}`,
     timeTo: (percent: string) => `to ${percent} %`,
     stragglers: 'Not there yet',
-    noStragglers: 'Nobody is left behind.',
     share: (key: string, value: string, count: number) =>
       `${n(count)} of them have ${key} ${value} in common.`,
     causes: 'What went wrong',
@@ -83,7 +82,6 @@ export const pushTexts = defineTexts({
     of: (total: number) => `sur ${n(total)} ${plural(total, 'instance', 'instances')}`,
     timeTo: (percent: string) => `pour ${percent} %`,
     stragglers: 'Pas encore arrivées',
-    noStragglers: 'Personne n’est à la traîne.',
     share: (key: string, value: string, count: number) =>
       `${n(count)} d’entre elles ont ${key} ${value} en commun.`,
     causes: 'Ce qui n’a pas marché',

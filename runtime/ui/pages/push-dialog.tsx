@@ -21,19 +21,23 @@ interface PushDialogProps {
   workload: WorkloadRecord
   approval: ApprovalRecord
   isProduction: boolean
+  /** The change is a high risk. */
+  isRisky: boolean
   isBreakGlass: boolean
   onClose: () => void
   reload: () => void
 }
 
 /** What is filled in before a push, and why it cannot be pushed yet. */
-function usePushForm({ workload, isProduction, isBreakGlass }: PushDialogProps) {
+function usePushForm({ workload, isProduction, isRisky, isBreakGlass }: PushDialogProps) {
   const words = say(changeTexts)
   const comment = useSignal('')
   const typed = useSignal('')
   const why = useSignal('')
   const asksProduction = useSignal(isProduction)
-  const stages = useStages()
+  // Where most is at stake, all at once is what one has to ask for.
+  const isStaged = isProduction && isRisky && workload.connected_instance_count > 1
+  const stages = useStages(isStaged && can('config_safety.canary_rollout'))
   const name = callOf(workload)
   const isTyped = typed.value.trim() === name
   const lacksComment = comment.value.trim() === ''

@@ -10,11 +10,11 @@ import { bind, Checkbox, TextField } from '../parts/controls.tsx'
 const DWELL_SECONDS_MAX = 604_800
 
 /**
- * The stages of a push as its form holds them; `wanted` is what is asked for, null when nothing is or something is
+ * The stages of a push as its form holds them, on from the start where they are suggested; `wanted` is what is asked for, null when nothing is or something is
  * wrong.
  */
-export function useStages() {
-  const isOn = useSignal(false)
+export function useStages(isSuggested: boolean) {
+  const isOn = useSignal(isSuggested)
   const shares = useSignal('10, 50')
   const dwell = useSignal('120')
   const gates = useSignal<RolloutGateName[]>([...ROLLOUT_GATES])
@@ -29,7 +29,7 @@ export function useStages() {
         ? null
         : words.stageDwellFault
   const wanted = isOn.value && fault === null ? toStageRequests(read ?? [], seconds, gates.value) : null
-  return { isOn, shares, dwell, gates, fault, wanted }
+  return { isOn, isSuggested, shares, dwell, gates, fault, wanted }
 }
 
 /** The part of the form of a push that asks whether, and in which stages, it is rolled out. */
@@ -38,6 +38,7 @@ export function Stages({ of, connected }: { of: ReturnType<typeof useStages>; co
   return (
     <>
       <Checkbox {...bind(of.isOn)}>{words.stages}</Checkbox>
+      {of.isSuggested && <p class="muted">{of.isOn.value ? words.stagesSuggested : words.stagesLeft}</p>}
       {of.isOn.value && (
         <div class="stack tight">
           <TextField

@@ -15,7 +15,7 @@ import { Capped } from '../parts/capped.tsx'
 import { Causes } from '../parts/causes.tsx'
 import { ActionLink } from '../parts/controls.tsx'
 import { CorrectLink } from '../parts/correct-link.tsx'
-import { Loaded } from '../parts/failure.tsx'
+import { Loaded, Waiting } from '../parts/failure.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
 import { Ago, PushMark, Track } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
@@ -164,14 +164,20 @@ function Targets({
   )
 }
 
-/** The request that a push carries out, for those who may see requests. */
-function useRequest(workloadId: string, push: RevisionRecord | null): ApprovalRecord | null {
+/** The request that a push carries out, for those who may see requests, and whether that is still to come. */
+function useRequest(
+  workloadId: string,
+  push: RevisionRecord | null,
+): { asked: ApprovalRecord | null; isAwaited: boolean } {
   const approvalId = push?.approval_id
   const isShown = approvalId !== undefined && can('config_safety.approvals') && may('config:request')
   const request = useResource(isShown ? `approval:${approvalId}` : null, (abort) =>
     api.approval(workloadId, approvalId ?? '', abort),
   )
-  return request.data
+  return {
+    asked: request.data,
+    isAwaited: isShown && request.data === null && request.failure === null,
+  }
 }
 
 interface RequestProps {
@@ -246,18 +252,14 @@ function Body({
       {push?.rollout_id && <InStages push={push} connected={connected} />}
       <ConvergenceBar of={of} />
       <Causes {...named} />
-      <section hidden={of.stragglers.length === 0 && (of.failed_count > 0 || isOpen(of))}>
+      <section hidden={of.stragglers.length === 0}>
         <h2>{words.stragglers}</h2>
         {of.stragglers_share.map((shared) => (
           <p key={`${shared.key}${shared.value}`} class="warn">
             {words.share(shared.key, shared.value, shared.count)}
           </p>
         ))}
-        {of.stragglers.length === 0 ? (
-          <p class="muted">{words.noStragglers}</p>
-        ) : (
-          <Targets label={words.stragglers} rows={of.stragglers} {...named} />
-        )}
+        <Targets label={words.stragglers} rows={of.stragglers} {...named} />
       </section>
       {of.targets.length > 0 && (
         <section>
@@ -306,7 +308,7 @@ function Title({
         <>
           {push && <PushMark state={stateOf(push)} />}
           <span class="muted">
-            <a href={`/workloads/${workload.id}`}>{callOf(workload)}</a>
+            <a href={`/workloads/${workload.id}/history`}>{callOf(workload)}</a>
             {push && (
               <>
                 {' · '}
@@ -323,7 +325,6 @@ function Title({
           {words.rollout}
         </ActionLink>
       )}
-      <ActionLink href={`/workloads/${workload.id}/history`}>← {callOf(workload)}</ActionLink>
     </Head>
   )
 }
@@ -346,17 +347,25 @@ export function PushPage({ params }: { params: Record<string, string> }) {
   usePolling(isRunning, convergence.reload, POLL_MS)
   const push =
     history.data?.find((row) => (pushId ? row.push_id === pushId : row.config_hash === hash)) ?? null
-  const asked = useRequest(id, push)
+  const { asked, isAwaited } = useRequest(id, push)
+  // What it is called and what stands in its parts comes from all of these: shown one by one they would push each other.
+  const isKnown = !isAwaited && (history.data !== null || history.failure !== null)
   return (
     <Loaded of={workload}>
-      {(data) => (
-        <>
-          <Title workload={data} hash={hash} push={push} asked={asked} />
-          <Loaded of={convergence}>
-            {(of) => <Body of={of} push={push} history={history.data ?? []} asked={asked} workload={data} />}
-          </Loaded>
-        </>
-      )}
+      {(data) =>
+        !isKnown ? (
+          <Waiting />
+        ) : (
+          <>
+            <Title workload={data} hash={hash} push={push} asked={asked} />
+            <Loaded of={convergence}>
+              {(of) => (
+                <Body of={of} push={push} history={history.data ?? []} asked={asked} workload={data} />
+              )}
+            </Loaded>
+          </>
+        )
+      }
     </Loaded>
   )
 }

@@ -135,7 +135,13 @@ function Approve({ workload, approval, reload }: DecisionProps) {
     </Action>
   )
   return (
-    <Form class="stack tight" send={words.approve} onSend={approve} reason={reason} beside={askChanges}>
+    <Form
+      class="stack tight in-rows"
+      send={words.approve}
+      onSend={approve}
+      reason={reason}
+      beside={askChanges}
+    >
       <TextArea label={words.approveComment} {...bind(comment)} />
     </Form>
   )
@@ -248,8 +254,10 @@ function Choices({
     </Action>
   )
   const isApproved = approval.status === 'approved'
+  // Whoever may not judge a request of their own takes it back.
+  const isOwn = approval.requester === me.value?.email && approval.tally?.own === 'author'
   return (
-    <div class="actions">
+    <div class="actions in-rows">
       {isApproved && (
         <Action
           kind={freeze === null ? 'primary' : ''}
@@ -267,9 +275,11 @@ function Choices({
       <Action reason={unless('config:request')} onClick={() => onAsk('withdraw')}>
         {words.withdraw}
       </Action>
-      <Action reason={unless('config:approve')} onClick={() => onAsk('reject')}>
-        {words.reject}
-      </Action>
+      {!isOwn && (
+        <Action reason={unless('config:approve')} onClick={() => onAsk('reject')}>
+          {words.reject}
+        </Action>
+      )}
       {!isApproved && glass}
     </div>
   )
@@ -298,6 +308,7 @@ export function ReviewDecision(props: DecisionProps) {
         <PushDialog
           {...dialog}
           isProduction={approval.prod_target || plan?.prod_target === true}
+          isRisky={plan?.risk_score.severity === 'high'}
           isBreakGlass={what === 'glass'}
         />
       )}
