@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { baseInWordsOf, baseOfReport } from '../../../lib/configs/effective/base-of-report.ts'
 import { namesProduction } from '../../../lib/model/production.ts'
@@ -142,6 +142,17 @@ function useAgain(workloadId: string, hash: string | undefined, draft: string) {
   }
 }
 
+/** The group that the request is for, and whose request for it this one takes the place of. */
+function GroupField({ workloadId, group }: { workloadId: string; group: Signal<string> }) {
+  const words = say(changeTexts)
+  return (
+    <>
+      <TextField label={words.group} hint={words.groupHint} {...bind(group)} />
+      <TakesPlaceOf workloadId={workloadId} group={group.value.trim()} />
+    </>
+  )
+}
+
 function RequestForm({
   workload,
   draft,
@@ -195,11 +206,10 @@ function RequestForm({
       <FailedBefore workloadId={workload.id} hash={hash} />
       <TextArea label={words.comment} {...bind(comment)} />
       <TextField label={words.environment} {...bind(environment)} />
-      <TextField label={words.group} hint={words.groupHint} {...bind(group)} />
+      <GroupField workloadId={workload.id} group={group} />
       {isManaged && <Checkbox {...bind(isEmergency)}>{say(gitTexts).emergency}</Checkbox>}
       {again.isAsked && <Checkbox {...bind(again.isKnown)}>{say(reviewNoticeTexts).isKnown}</Checkbox>}
       {mayReachProduction && <Checkbox {...bind(isConfirmed)}>{words.prodConfirm}</Checkbox>}
-      <TakesPlaceOf workloadId={workload.id} group={group.value.trim()} />
     </Form>
   )
 }

@@ -87,7 +87,7 @@ function Count({
         tally={approval.tally}
         ways={<WaysHere workload={workload} approval={approval} onEdit={onEdit} />}
       />
-      {approval.author_counts === false && (
+      {approval.author_counts === false && approval.nobody_can_approve !== true && (
         <p class="muted">
           {approval.approval_class === 'unlabelled' ? words.byAnotherUnlabelled : words.byAnother}
         </p>
