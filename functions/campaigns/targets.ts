@@ -3,6 +3,7 @@ import { aftermathOfTarget } from '../../lib/campaigns/failed-since.ts'
 import { reachOfCampaign } from '../../lib/campaigns/judge/scope.ts'
 import { WORST_FIRST } from '../../lib/campaigns/judge/worst-first.ts'
 import { toTargetRecord } from '../../lib/campaigns/record.ts'
+import { listUnwellNow, tellUnwellNow } from '../../lib/campaigns/unwell-now.ts'
 import { listUnwellSince, tellUnwellSince } from '../../lib/campaigns/unwell-since.ts'
 import { hasOpenPush } from '../../lib/fleet/pushes/find-obstacle.ts'
 import { followedOf } from '../../lib/fleet/state/state.ts'
@@ -118,6 +119,7 @@ export default defineHttp({
         ...failureFieldsOf(ctx, one, { withTexts }),
         ...(aftermath === null ? {} : { aftermath }),
         ...tellUnwellSince(ctx, one, { withTexts }),
+        ...tellUnwellNow(ctx, one, { withTexts }),
         ...holdOf(ctx, campaign, one),
         ...(HAS_REACH.includes(one.state) ? reachOf(ctx, one, { withTexts }) : {}),
         ...wait,
@@ -131,7 +133,10 @@ export default defineHttp({
       ...(query.group === undefined ? {} : { groupKey: query.group }),
     }
     if (query.order === 'worst') {
-      const unwell = await listUnwellSince(ctx, campaign.id)
+      const unwell = [
+        ...(await listUnwellSince(ctx, campaign.id)),
+        ...(await listUnwellNow(ctx, campaign, { withTexts })),
+      ]
       const order = { ranks: WORST_FIRST, unwellIds: unwell.map(({ target: { workloadId } }) => workloadId) }
       return listReply<RankedTarget & { wait: Wait }>(query, target, {
         order: 'campaign_targets.worst',

@@ -25,6 +25,7 @@ import { waitsUntil } from './run/note-ends.ts'
 import { countRun, countRuns, type RunCounts } from './run/run.ts'
 import { CampaignRunner } from './run/runner.ts'
 import { countHaltedStages } from './run/stop-staged.ts'
+import { findUnwellNow } from './unwell-now.ts'
 import { findUnwellSince } from './unwell-since.ts'
 
 /** Who is shown a campaign, and whether with the texts that it carries. */
@@ -132,7 +133,7 @@ export class Campaigns {
           ...(reader.withHelp && isWhole
             ? await this.#standing(campaign, counts.get(id)!)
             : { haltNow: null, failedSince: null, slow: null, wayBack: null }),
-          becameUnhealthy: isWhole ? await this.#findUnwell(campaign, reader) : null,
+          ...(await this.#findUnwell(campaign, isWhole ? reader : null)),
           heldUp: isWhole ? await findHeldUp(this.parts, campaign, counts.get(id)!) : null,
           stagesHalted: countHaltedStages(this.parts, { campaignId: id }),
           appliedInPart: inPart.get(id) ?? null,
@@ -186,15 +187,22 @@ export class Campaigns {
   }
 
   /**
-   * Who became unhealthy since a campaign came to them. Lists colour one that goes on by it; of any other only its own
-   * page says it.
+   * Who became unhealthy since a campaign came to them, and who is not well before it comes to them. Lists colour one that
+   * goes on by the former; else only its own page says it.
    */
   async #findUnwell(
     campaign: CampaignSummary,
-    reader: CampaignReader,
-  ): Promise<CampaignFacts['becameUnhealthy']> {
-    if (!reader.withHelp && campaign.status !== 'running') return null
-    return findUnwellSince(this.parts, campaign, reader)
+    reader: CampaignReader | null,
+  ): Promise<Pick<CampaignFacts, 'becameUnhealthy' | 'unwellNow'>> {
+    const { parts } = this
+    if (reader === null) return { becameUnhealthy: null, unwellNow: null }
+    return {
+      becameUnhealthy:
+        reader.withHelp || campaign.status === 'running'
+          ? await findUnwellSince(parts, campaign, reader)
+          : null,
+      unwellNow: reader.withHelp ? await findUnwellNow(parts, campaign, reader) : null,
+    }
   }
 
   /** Whom a campaign has been waiting for, and until when at the latest. */

@@ -15,6 +15,7 @@ import type {
   CampaignScope,
   CampaignTarget,
   KeptByItself,
+  UnwellNow,
 } from '../wire/campaigns.ts'
 import type { PlanProgress } from './plan/planner.ts'
 import type { HaltNow } from './run/halt-holds.ts'
@@ -39,6 +40,8 @@ export interface CampaignFacts {
   failedSince: Readonly<Record<string, number>> | null
   /** Who became unhealthy since it came to them; null where that was not asked, or nobody did. */
   becameUnhealthy: BecameUnhealthy | null
+  /** Who is not well of those that it is to change; null where that was not asked, or nobody is. */
+  unwellNow: UnwellNow | null
   /** Where it is applied on some instances of workloads only; null for nowhere. */
   appliedInPart: StoredInPart | null
   /**
@@ -96,6 +99,7 @@ export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts
     ...(facts.stagesHalted === 0 ? {} : { stages_halted: facts.stagesHalted }),
     ...(facts.failedSince === null ? {} : { failed_since: { ...facts.failedSince } }),
     ...(facts.becameUnhealthy === null ? {} : { became_unhealthy: facts.becameUnhealthy }),
+    ...(facts.unwellNow === null ? {} : { unwell_now: facts.unwellNow }),
     ...toInPartRecord(facts),
     ...(facts.wayBack === null ? {} : { way_back: toWayBackRecord(facts.wayBack) }),
     wave_counts: counts.waves.map((wave) => ({ ...wave }) as Record<string, number>),

@@ -57,15 +57,19 @@ export function tellUnwellSince(
     : {}
 }
 
-function troubleOf(
+/** What is the matter with a workload now; an old version is not looked at. */
+export function findTroubleNow(
   { clock, fleet }: Pick<Parts, 'fleet' | 'clock'>,
   workload: Workload,
   texts: TextAccess,
-): WorkloadTrouble {
+): WorkloadTrouble | null {
   const drifted = findDrifted(fleet, workload)
   const facts = { drifted, isVersionOutdated: false, nowMs: clock.monotonicMs(), now: clock.now() }
-  return findTrouble(workload, facts, texts) ?? { kind: 'degraded' }
+  return findTrouble(workload, facts, texts)
 }
+
+const troubleOf = (...of: Parameters<typeof findTroubleNow>): WorkloadTrouble =>
+  findTroubleNow(...of) ?? { kind: 'degraded' }
 
 /**
  * How many workloads became unhealthy since a campaign came to them, how many may, and the first of them that the reader

@@ -131,6 +131,18 @@ export async function listHealthyBefore(db: Db, campaignId: string, limit: numbe
   )
 }
 
+/** A target that a campaign has yet to come to. */
+export type ToBeChanged = Pick<StoredCampaignTarget, 'workloadId' | 'workloadName' | 'workloadPlace'>
+
+/** The first targets that a campaign has yet to come to and that were not away, in its order. */
+export async function listToBeChanged(db: Db, campaignId: string, limit: number): Promise<ToBeChanged[]> {
+  return db.query<ToBeChanged>(
+    `select workload_id as "workloadId", workload_name as "workloadName", workload_place as "workloadPlace"
+     from campaign_targets where campaign_id = $1 and state = 'waiting' order by position limit $2`,
+    [campaignId, limit],
+  )
+}
+
 /** Which targets are asked for; what is absent does not matter. */
 export interface CampaignTargetFilter {
   states?: readonly CampaignTargetState[]

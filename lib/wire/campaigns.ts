@@ -492,6 +492,26 @@ const BecameUnhealthy = named(
 )
 export type BecameUnhealthy = Infer<typeof BecameUnhealthy>
 
+const UnwellNow = named(
+  'UnwellNow',
+  'Workloads that a campaign is to change and that are not well now, those that are away left out.',
+  type({
+    count: number(),
+    workloads: note(
+      'The first three, each with what is the matter.',
+      array(
+        type({
+          workload_id: string(),
+          workload_name: string(),
+          workload_place: optional(string()),
+          trouble: WorkloadTrouble,
+        }),
+      ),
+    ),
+  }),
+)
+export type UnwellNow = Infer<typeof UnwellNow>
+
 export const CampaignRecord = named(
   'CampaignRecord',
   'One change that is carried to many workloads.',
@@ -554,6 +574,10 @@ export const CampaignRecord = named(
     became_unhealthy: note(
       'Of one that runs, and of one that is paused, halted or done where it is read by itself; absent for none.',
       optional(BecameUnhealthy),
+    ),
+    unwell_now: note(
+      'Of one that is planned and was not begun, where it is read by itself; absent for none.',
+      optional(UnwellNow),
     ),
     in_part: note(
       'Workloads that have the change while some of their instances failed it or did not answer (`applied`), and those that have been getting it for a minute or longer, with the instances that have not applied it so far (`started`): how many workloads and instances, the first of the workloads, and until when these are waited for at the latest, which nobody can say while one gets it in stages. `started` only of one campaign that is read by itself. Absent where there are none.',
@@ -686,6 +710,10 @@ export const CampaignTarget = named(
     ),
     unhealthy_since: note(
       'Of one that was well before it applied the change and is not now: what is the matter with its workload.',
+      optional(WorkloadTrouble),
+    ),
+    trouble: note(
+      'Of one that waits for the campaign to come to it: what is the matter with its workload now; absent where it is well.',
       optional(WorkloadTrouble),
     ),
     cause: optional(string()),

@@ -112,6 +112,7 @@ export const campaignFormTexts = defineTexts({
       `at most ${n(count)} since it was continued; approved: ${approved}`,
     ruleRaisedStandard: (count: number, approved: string) =>
       `${approved}, and at least ${n(count)} since it was continued`,
+    rulesLead: 'With more workloads than this in a bad way it halts; of two numbers the greater one counts.',
     ruleFailed: 'none in wave 1, then 3 or 1 %',
     ruleSilent: '5 %',
     rule: {
@@ -120,9 +121,9 @@ export const campaignFormTexts = defineTexts({
       drifted: 'Drifted',
       silent: 'Skipped or silent',
     } satisfies Record<Limited, string> as Record<Limited, string>,
-    ruleInFlight: 'At one time',
+    ruleInFlight: 'Changed at one time',
     ruleInstances: (count: number) => `${n(count)} ${plural(count, 'instance', 'instances')}`,
-    ruleCatchUp: 'Waits for those away',
+    ruleCatchUp: 'Waits for those that are away',
     ruleDays: (days: number) => `${n(days)} ${plural(days, 'day', 'days')}`,
     ruleWindows: 'Windows (UTC)',
     ruleAnyTime: 'at any time',
@@ -233,6 +234,8 @@ export const campaignFormTexts = defineTexts({
       `${n(count)} au plus depuis la reprise ; approuvé : ${approved}`,
     ruleRaisedStandard: (count: number, approved: string) =>
       `${approved}, et au moins ${n(count)} depuis la reprise`,
+    rulesLead:
+      'Plus de workloads que cela en difficulté, et elle s’arrête ; de deux nombres, le plus grand compte.',
     ruleFailed: 'aucun dans la vague 1, puis 3 ou 1 %',
     ruleSilent: '5 %',
     rule: {
@@ -241,7 +244,7 @@ export const campaignFormTexts = defineTexts({
       drifted: 'Ont dérivé',
       silent: 'Sautés ou muets',
     } as Record<Limited, string>,
-    ruleInFlight: 'À la fois',
+    ruleInFlight: 'Modifiées à la fois',
     ruleInstances: (count: number) => `${n(count)} ${plural(count, 'instance', 'instances')}`,
     ruleCatchUp: 'Attend les absents',
     ruleDays: (days: number) => `${n(days)} ${plural(days, 'jour', 'jours')}`,

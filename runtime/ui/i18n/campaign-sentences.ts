@@ -199,22 +199,49 @@ function describeBecameUnhealthy(
 ): string[] {
   if (found === undefined) return []
   const words = say(campaignTexts)
-  const named = found.workloads.map(({ workload_name: name, workload_place: place, ...about }) =>
-    [nameIn(name, place), describeUnwell(about)].filter((part) => part !== '').join(' – '),
-  )
-  const more = found.count - named.length
-  const who = [...named, ...(named.length > 0 && more > 0 ? [words.haltMore(more)] : [])].join('; ')
   return [
-    words.becameUnhealthy(found.count, who),
+    words.becameUnhealthy(found.count, listUnwell(found.count, found.workloads, nameIn)),
     ...(status === 'running' ? [words.mayBecome(found.limit)] : []),
   ]
 }
 
-/** What is the matter with a workload that became unhealthy since a campaign came to it; empty for any other. */
-const describeUnwell = ({ unhealthy_since: trouble }: Pick<CampaignTarget, 'unhealthy_since'>): string =>
-  trouble === undefined
-    ? ''
-    : [describeTrouble(trouble), describeReason(trouble)].filter((part) => part !== '').join(', ')
+/**
+ * What is the matter with a workload that became unhealthy since a campaign came to it, or that is not well while the
+ * campaign has yet to come to it; empty for any other.
+ */
+function describeUnwell({
+  unhealthy_since: since,
+  trouble = since,
+}: Pick<CampaignTarget, 'unhealthy_since' | 'trouble'>): string {
+  if (trouble === undefined) return ''
+  return [describeTrouble(trouble), describeReason(trouble)].filter((part) => part !== '').join(', ')
+}
+
+/** The first of some workloads by name, each with what is the matter, and how many more there are. */
+function listUnwell(
+  count: number,
+  workloads: readonly (Pick<CampaignTarget, 'unhealthy_since' | 'trouble'> & {
+    workload_name: string
+    workload_place?: string
+  })[],
+  nameIn: NameIn,
+): string {
+  const named = workloads.map(({ workload_name: name, workload_place: place, ...about }) =>
+    [nameIn(name, place), describeUnwell(about)].filter((part) => part !== '').join(' – '),
+  )
+  const more = count - named.length
+  return [...named, ...(named.length > 0 && more > 0 ? [say(campaignTexts).haltMore(more)] : [])].join('; ')
+}
+
+/** How many of those that a campaign is to change are not well before it comes to them, and which; '' for none. */
+export function describeUnwellNow(
+  { unwell_now: found, plan }: Pick<CampaignRecord, 'unwell_now' | 'plan'>,
+  nameIn: NameIn = nameInFull,
+): string {
+  if (found === undefined) return ''
+  const who = listUnwell(found.count, found.workloads, nameIn)
+  return say(campaignTexts).unwellOf(found.count, plan?.target_count ?? found.count, who)
+}
 
 /** Who ended a campaign for good, when and why. */
 function describeClosed(status: 'rolled_back' | 'aborted', of: CampaignRecord): string {

@@ -1,6 +1,6 @@
 import { countLeftOut } from '../../../lib/model/left-out.ts'
 import type { CampaignPlan, CampaignRecord } from '../../../lib/wire/campaigns.ts'
-import { describeLeftOut } from '../i18n/campaign-sentences.ts'
+import { describeLeftOut, describeUnwellNow } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatLeft, formatList, formatNumber } from '../i18n/format.ts'
@@ -9,9 +9,17 @@ import { lookOfWave, toBar, waveStateOf } from '../logic/campaigns.ts'
 import { Pairs } from '../parts/page.tsx'
 import { Ago, Mark, Track } from '../parts/state.tsx'
 
+/** How many it changes in production, and how many are approved as if they were. */
+function sayProduction({ approval_rule: rule }: CampaignRecord, plan: CampaignPlan): string {
+  const { production_count: production } = plan
+  const like = rule?.because.find(({ like_production: isLike }) => isLike)?.count ?? 0
+  return like > 0 ? say(campaignTexts).likeProduction(production, like) : formatNumber(production)
+}
+
 /** The plan in numbers. */
-export function PlanNumbers({ plan }: { plan: CampaignPlan }) {
+export function PlanNumbers({ of, plan }: { of: CampaignRecord; plan: CampaignPlan }) {
   const words = say(campaignTexts)
+  const unwell = describeUnwellNow(of)
   const { numbers } = words
   const leftOut = describeLeftOut(plan.left_out ?? countLeftOut(plan))
   const missing = plan.missing_components ?? []
@@ -23,7 +31,8 @@ export function PlanNumbers({ plan }: { plan: CampaignPlan }) {
         of={[
           [numbers.targets, formatNumber(plan.target_count)],
           [numbers.instances, formatNumber(plan.instance_count)],
-          [numbers.production, formatNumber(plan.production_count)],
+          [numbers.production, sayProduction(of, plan)],
+          ...(unwell === '' ? [] : ([[numbers.unwell, <b class="warn">{unwell}</b>]] as const)),
           ...(away > 0 ? ([[numbers.away, formatNumber(away)]] as const) : []),
           ...(plan.outside_scope_count === undefined
             ? []

@@ -39,6 +39,7 @@ export function CampaignRules({ of }: { of: CampaignRecord }) {
   return (
     <div class="pane">
       <h2>{words.rules}</h2>
+      <p class="muted">{words.rulesLead}</p>
       <Pairs
         of={[
           ...listLimits(of),

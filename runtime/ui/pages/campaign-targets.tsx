@@ -32,7 +32,26 @@ function Why({ of: target, status }: { of: CampaignTarget; status: CampaignStatu
   )
 }
 
-function TargetRow({ of: target, status }: { of: CampaignTarget; status: CampaignStatus }) {
+/** Which columns are empty in each row: before a campaign is begun nothing has happened. */
+interface Shown {
+  why: boolean
+  since: boolean
+}
+
+const shownIn = (all: readonly CampaignTarget[], status: CampaignStatus): Shown => ({
+  why: all.some((target) => describeFate(target) !== '' || describeWait(target, status) !== ''),
+  since: all.some((target) => sinceOf(target) !== ''),
+})
+
+function TargetRow({
+  of: target,
+  status,
+  shown,
+}: {
+  of: CampaignTarget
+  status: CampaignStatus
+  shown: Shown
+}) {
   return (
     <tr>
       <td class="text">
@@ -51,10 +70,12 @@ function TargetRow({ of: target, status }: { of: CampaignTarget; status: Campaig
           {describeState(target)}
         </Mark>
       </td>
-      <td class="text">
-        <Why of={target} status={status} />
-      </td>
-      <td class="muted">{sinceOf(target)}</td>
+      {shown.why && (
+        <td class="text">
+          <Why of={target} status={status} />
+        </td>
+      )}
+      {shown.since && <td class="muted">{sinceOf(target)}</td>}
     </tr>
   )
 }
@@ -74,19 +95,24 @@ interface TableProps {
 function TargetTable({ of: all, status, first }: TableProps) {
   const words = say(campaignTexts)
   const { workload, wave, verdict, state, why, since } = words.column
+  const shown = shownIn(all, status)
   return (
     <>
       <Sheet
         isStacked
         label={words.targets}
-        head={[workload, wave, verdict, state, why, since].map((title) => (
+        head={[
+          ...[workload, wave, verdict, state],
+          ...(shown.why ? [why] : []),
+          ...(shown.since ? [since] : []),
+        ].map((title) => (
           <th key={title} scope="col">
             {title}
           </th>
         ))}
       >
         <Capped rows={all} {...(first === undefined ? {} : { first })}>
-          {(target) => <TargetRow key={target.workload_id} of={target} status={status} />}
+          {(target) => <TargetRow key={target.workload_id} of={target} status={status} shown={shown} />}
         </Capped>
       </Sheet>
       {all.length >= READ_MAX && <p class="muted">{words.readMax(READ_MAX)}</p>}

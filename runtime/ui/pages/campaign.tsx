@@ -95,7 +95,7 @@ type Figured = Parameters<typeof CampaignWent>[0] & { plan: CampaignPlan }
 
 /** What changes and by which rules; beside it how it went, the numbers of the plan, and who had a hand in it. */
 function Planned({ of, plan, figures }: Figured) {
-  const numbers = <PlanNumbers plan={plan} />
+  const numbers = <PlanNumbers of={of} plan={plan} />
   const rules = <CampaignRules of={of} />
   if (plan.target_count === 0)
     return (

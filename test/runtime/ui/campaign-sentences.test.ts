@@ -21,6 +21,7 @@ import {
   describeState,
   describeTarget,
   describeUndone,
+  describeUnwellNow,
   describeVerdict,
   describeWait,
 } from '../../../runtime/ui/i18n/campaign-sentences.ts'
@@ -571,6 +572,26 @@ describe('a campaign after which workloads became unhealthy', () => {
     expect(describeCampaign(done, 0).join(' ')).toMatch(/became unhealthy since it has it: mail-gateway/)
     expect(describeCampaign(done, 0).join(' ')).not.toMatch(/may;/)
     expect(lookOf(of)).toEqual(['bad', 'half'])
+  })
+
+  test('names them also before it comes to them, in a plan', () => {
+    const planned = {
+      plan: { target_count: 8 },
+      unwell_now: {
+        count: 5,
+        workloads: [
+          { workload_id: 'a', workload_name: 'silent', trouble: { kind: 'drifted', count: 2, total: 5 } },
+          { workload_id: 'b', workload_name: 'mail-gateway', trouble: unhealthy_since },
+        ],
+      },
+    } as unknown as CampaignRecord
+    expect(describeUnwellNow(planned)).toBe(
+      '5 of 8: silent – 2 of 5 do not run the config; mail-gateway – 4 of 4 unhealthy, cannot reach mail.example.com:4318 · exporter otlphttp; 3 more',
+    )
+    expect(describeUnwellNow({})).toBe('')
+    const { trouble } = planned.unwell_now!.workloads[0]!
+    const waits = { state: 'waiting', verdict: 'changes', trouble } as CampaignTarget
+    expect(describeFate(waits)).toBe('2 of 5 do not run the config')
   })
 
   test('marks it and says why in its row', () => {
