@@ -1,6 +1,6 @@
 import type { AboutError } from './alert-about.ts'
 
-/** What each parameter of an error says, in English. */
+/** What each parameter of an error says, in English, and in which order they are said: how they were stored is chance. */
 export const PARAMETER_WORDS = {
   port: (value: string) => `port ${value}`,
   component_type: (value: string) => `component ${value}`,
@@ -10,7 +10,13 @@ export const PARAMETER_WORDS = {
   address: (value: string) => value,
 }
 
-const isKnown = (key: string): key is keyof typeof PARAMETER_WORDS => Object.hasOwn(PARAMETER_WORDS, key)
+const KEYS = Object.keys(PARAMETER_WORDS) as (keyof typeof PARAMETER_WORDS)[]
+
+/** What an error is about, in these words, in their order; what is not known is left out. */
+export const sayParameters = (
+  words: typeof PARAMETER_WORDS,
+  of: Readonly<Record<string, string>> = {},
+): string[] => KEYS.flatMap((key) => (of[key] === undefined ? [] : [words[key](of[key])]))
 
 /**
  * An error's title with what it is about, such as a port or a host, or what the instance says itself; empty where nothing
@@ -18,10 +24,8 @@ const isKnown = (key: string): key is keyof typeof PARAMETER_WORDS => Object.has
  */
 export function sayError(
   title = '',
-  { error_parameters: parameters = {}, error_message: own = '' }: AboutError = {},
+  { error_parameters: parameters, error_message: own = '' }: AboutError = {},
 ): string {
-  const about = Object.entries(parameters).flatMap(([key, value]) =>
-    isKnown(key) ? [PARAMETER_WORDS[key](value)] : [],
-  )
+  const about = sayParameters(PARAMETER_WORDS, parameters)
   return [title, ...(about.length > 0 ? about : [own])].filter((part) => part !== '').join(', ')
 }

@@ -38,9 +38,15 @@ export function parseSearch(text: string): SearchTerm[] {
 }
 
 /** What is wrong, by its codes and the English title, which somebody who pages may quote. */
-export function codesOf({ trouble }: Pick<WorkloadRecord, 'trouble'>): string {
-  if (!trouble) return ''
+export function codesOf({
+  trouble,
+  drifted_instance_count: drifted,
+}: Pick<WorkloadRecord, 'trouble' | 'drifted_instance_count'>): string {
+  // The counter of those that drifted counts also those of which something worse is said.
+  const counted = drifted > 0 ? 'drifted' : ''
+  if (!trouble) return counted
   return [
+    counted,
     trouble.kind.replaceAll('_', ' '),
     trouble.error_cause?.replaceAll('_', ' '),
     trouble.error_title,

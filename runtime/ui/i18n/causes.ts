@@ -1,4 +1,4 @@
-import { PARAMETER_WORDS } from '../../../lib/model/error-words.ts'
+import { PARAMETER_WORDS, sayParameters } from '../../../lib/model/error-words.ts'
 import { STATUS_TIMEOUT_TEXT } from '../../../lib/wire/values.ts'
 import { defineTexts, language, say } from './define.ts'
 
@@ -64,11 +64,8 @@ const parameterTexts = defineTexts({
 })
 
 /** What an error is about, in words: a port, a component, a line, an exit code, a host. Empty when nothing is known. */
-export function describeParameters(parameters: Readonly<Record<string, string>> | undefined): string {
-  const words = say(parameterTexts) as Record<string, (value: string) => string>
-  const known = Object.entries(parameters ?? {}).flatMap(([key, value]) => words[key]?.(value) ?? [])
-  return known.join(', ')
-}
+export const describeParameters = (parameters: Readonly<Record<string, string>> | undefined): string =>
+  sayParameters(say(parameterTexts), parameters).join(', ')
 
 /** The cause of an error in the reader's language, with what it is about. */
 export function describeError(error: {

@@ -158,6 +158,11 @@ const byText = (a: string | undefined, b: string | undefined) => collator.compar
 export const INSTANCE_SORTS = {
   version: (a, b) => byText(a.version, b.version),
   health: (a, b) => Number(a.healthy) - Number(b.healthy),
+  // Those of which nothing is known come last.
+  why: (a, b) =>
+    Number(a.fault === undefined) - Number(b.fault === undefined) ||
+    byText(a.fault?.error_cause, b.fault?.error_cause) ||
+    byText(a.fault?.component, b.fault?.component),
   config: (a, b) =>
     byText(a.remote_config_status?.status, b.remote_config_status?.status) ||
     byText(a.effective_config_hash, b.effective_config_hash),

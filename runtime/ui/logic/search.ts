@@ -12,6 +12,7 @@ import { configStateOf, shownStatusOf } from '../../../lib/model/workload-states
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { language, say } from '../i18n/define.ts'
+import { fleetTexts } from '../i18n/fleet.ts'
 import { describeReason, describeTrouble } from '../i18n/trouble.ts'
 
 /** A search without one of its words. */
@@ -25,9 +26,12 @@ export const withoutWord = (text: string, at: number): string =>
  * may quote them. `push_failed` is found as "failed", a halted rollout as "halted".
  */
 function whyOf(workload: WorkloadRecord): string {
-  const { trouble } = workload
-  if (!trouble) return ''
-  return [describeTrouble(trouble), describeReason(trouble), codesOf(workload)]
+  const { trouble, drifted_instance_count: drifted } = workload
+  return [
+    ...(trouble ? [describeTrouble(trouble), describeReason(trouble)] : []),
+    drifted > 0 ? say(fleetTexts).drifted : '',
+    codesOf(workload),
+  ]
     .filter(Boolean)
     .join('\n')
     .replaceAll('\u00a0', ' ')

@@ -9,7 +9,7 @@ import { workloadTexts } from '../i18n/workload.ts'
 import { type InstanceSort, instanceName, sortInstances } from '../logic/instances.ts'
 import { Loaded } from '../parts/failure.tsx'
 import { fitsSearch, InstanceSearch } from '../parts/instance-search.tsx'
-import { describeHeterogeneity } from '../parts/instance-words.ts'
+import { describeFault, describeHeterogeneity } from '../parts/instance-words.ts'
 import { Ago, HealthMark, Mark, PushMark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { query, setQuery } from '../state/router.ts'
@@ -53,7 +53,17 @@ function ConfigCell({ instance }: { instance: LiveInstance }) {
 const REFRESH_MS = 30_000
 const REFRESHED_MAX = 500
 
-const COLUMNS = ['instance', 'version', 'health', 'config', 'matches', 'connected', 'message', 'uid'] as const
+const COLUMNS = [
+  'instance',
+  'version',
+  'health',
+  'why',
+  'config',
+  'matches',
+  'connected',
+  'message',
+  'uid',
+] as const
 type ColumnId = (typeof COLUMNS)[number]
 
 interface Order {
@@ -97,12 +107,17 @@ function Name({ instance, workload }: { instance: LiveInstance; workload: Worklo
   )
 }
 
-function columnsOf(workload: WorkloadRecord, order: Order): TableColumn<LiveInstance>[] {
+function columnsOf(
+  workload: WorkloadRecord,
+  instances: readonly LiveInstance[],
+  order: Order,
+): TableColumn<LiveInstance>[] {
   const { column } = say(workloadTexts)
   const cells: Record<ColumnId, Pick<TableColumn<LiveInstance>, 'look' | 'narrowTitle' | 'cell'>> = {
     instance: { cell: (instance) => <Name instance={instance} workload={workload} /> },
     version: { look: 'mono', narrowTitle: column.version, cell: (instance) => instance.version ?? '–' },
     health: { cell: (instance) => <HealthMark healthy={instance.healthy} /> },
+    why: { look: 'text', cell: (instance) => <span class="warn">{describeFault(instance)}</span> },
     config: { cell: (instance) => <ConfigCell instance={instance} /> },
     matches: { narrowTitle: column.matches, cell: (instance) => <MatchesCell instance={instance} /> },
     connected: {
@@ -120,7 +135,9 @@ function columnsOf(workload: WorkloadRecord, order: Order): TableColumn<LiveInst
       cell: ({ instance_uid: uid }) => <span title={uid}>{uid}</span>,
     },
   }
-  return COLUMNS.map((id) => ({
+  // Where nothing is wrong there is nothing to say of each.
+  const hasFaults = instances.some((instance) => describeFault(instance) !== '')
+  return COLUMNS.filter((id) => id !== 'why' || hasFaults).map((id) => ({
     ...cells[id],
     title: <SortHeading id={id} title={column[id]} order={order} />,
     sort: order.sort === id ? (order.isDescending ? 'descending' : 'ascending') : undefined,
@@ -151,7 +168,7 @@ function Instances({ workload, topology }: { workload: WorkloadRecord; topology:
       ) : (
         <Table
           label={words.tabs.instances}
-          columns={columnsOf(workload, order)}
+          columns={columnsOf(workload, instances, order)}
           rows={sorted}
           keyOf={(instance) => instance.instance_uid}
         />

@@ -12,7 +12,7 @@ import { sharesOf, stateOf } from '../logic/pushes.ts'
 import { labelsBesideIdentity, workableHashOf } from '../logic/workloads.ts'
 import { FleetStandingNote } from '../parts/fleet-standing.tsx'
 import { Icon } from '../parts/icons.tsx'
-import { describeOddity } from '../parts/instance-words.ts'
+import { describeFault, describeOddity } from '../parts/instance-words.ts'
 import { lazy } from '../parts/lazy.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { Ago, PushMark, Track } from '../parts/state.tsx'
@@ -126,9 +126,7 @@ function OddInstances({ workload, topology }: TabProps) {
   const words = say(workloadTexts)
   const summary = topology.data?.summary
   if (!summary) return null
-  const groups = groupOdd(topology.data?.instances ?? [], summary, describeOddity, ({ fault }) =>
-    fault === undefined ? '' : describeReason(fault),
-  )
+  const groups = groupOdd(topology.data?.instances ?? [], summary, describeOddity, describeFault)
   if (groups.length === 0) return <p class="muted">{words.noneDiffer}</p>
   return (
     <ul class="list">

@@ -3,6 +3,7 @@ import type { HeterogeneityFlag, TopologySummary } from '../../../lib/wire/topol
 import { describeError } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatList, shortHash } from '../i18n/format.ts'
+import { describeReason } from '../i18n/trouble.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { countValues, type Oddity } from '../logic/instances.ts'
 
@@ -21,6 +22,10 @@ export function describeOddity(oddity: Oddity, instance: LiveInstance): string {
       return words[oddity]
   }
 }
+
+/** What is wrong with an instance, as far as it is known and is not its failure of a config; '' for nothing. */
+export const describeFault = ({ fault }: Pick<LiveInstance, 'fault'>): string =>
+  fault === undefined ? '' : describeReason(fault)
 
 /** How many instances said what of the last config that they were offered, the most common first. */
 function describeAnswers({ remote_config_status_counts: counts }: TopologySummary): string {

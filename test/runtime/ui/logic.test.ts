@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { sayError } from '../../../lib/model/error-words.ts'
 import { toneOfTrouble, troubleRank } from '../../../lib/model/troubles.ts'
-import { parseSearch } from '../../../lib/model/workload-search.ts'
+import { CODES, matchesTerms, parseSearch } from '../../../lib/model/workload-search.ts'
 import { configStateOf, shownStatusOf } from '../../../lib/model/workload-states.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
@@ -8,6 +9,7 @@ import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { findActions } from '../../../runtime/ui/i18n/audit-actions.ts'
+import { describeError } from '../../../runtime/ui/i18n/causes.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
 import { rolloutTexts } from '../../../runtime/ui/i18n/rollout.ts'
 import { describeReason, describeTrouble } from '../../../runtime/ui/i18n/trouble.ts'
@@ -101,6 +103,29 @@ test('what is wrong is found by its words, its address and its codes, in the lan
   language.value = 'fr'
   for (const text of ['arrêté', 'halted']) expect(finds(text, halted), text).toBe(true)
   language.value = 'en'
+})
+
+test('one that drifted is found by that also where something worse is the matter, in the language of the page', () => {
+  const row = workload({ drifted_instance_count: 2, trouble: { kind: 'push_failed' } })
+  const finds = (text: string, of = row) => matchesSearch(of, parseSearch(text))
+  for (const text of ['drift', 'drifted', 'why:drift']) {
+    expect(finds(text), text).toBe(true)
+    expect(matchesTerms(row, parseSearch(text), CODES), text).toBe(true)
+    expect(finds(text, workload({ trouble: { kind: 'push_failed' } })), text).toBe(false)
+  }
+  language.value = 'fr'
+  expect(finds('écart')).toBe(true)
+  language.value = 'en'
+})
+
+test('what an error is about is said in one order, however it was stored', () => {
+  const about = (error_parameters: Record<string, string>) =>
+    describeError({ error_cause: 'port_in_use', error_title: 'A port is in use', error_parameters })
+  expect(about({ port: '4317', exit_code: '1' })).toBe('A port is in use (port 4317, exit code 1)')
+  expect(about({ exit_code: '1', port: '4317' })).toBe('A port is in use (port 4317, exit code 1)')
+  const told = (error_parameters: Record<string, string>) =>
+    sayError('A port is in use', { error_parameters })
+  expect(told({ exit_code: '1', port: '4317' })).toBe('A port is in use, port 4317, exit code 1')
 })
 
 test('environment and cluster are those that operators set, in the form in which the service sends them', () => {
