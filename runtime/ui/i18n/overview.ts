@@ -52,6 +52,7 @@ export const overviewTexts = defineTexts({
     noneBad: 'none of them failed.',
     undecided: (said: string, count: number) =>
       `${said}; ${n(count)} ${plural(count, 'has', 'have')} not ended yet.`,
+    broke: (said: string, count: number) => `${said}; since ${n(count)} of them instances are unhealthy.`,
     noneBadOf: (read: number) => `none of the newest ${n(read)} failed.`,
     unread: 'Whether somebody changed a config could not be read.',
     bad: (count: number) => `${n(count)} of them failed or ${plural(count, 'stands', 'stand')} still.`,
@@ -105,6 +106,8 @@ export const overviewTexts = defineTexts({
       `${count} ${isOne ? 'changement' : 'changements'} ces dernières 24 heures`,
     noneBad: 'aucun échec.',
     undecided: (said: string, count: number) => `${said} ; ${n(count)} en suspens.`,
+    broke: (said: string, count: number) =>
+      `${said} ; depuis ${n(count)} d’entre eux, des instances sont en défaut.`,
     noneBadOf: (read: number) => `aucun échec parmi les ${n(read)} plus récents.`,
     unread: 'Impossible de lire si quelqu’un a changé une config.',
     bad: (count: number) => `${n(count)} en échec ou à l’arrêt.`,
@@ -129,7 +132,8 @@ export function describeFleet(of: FleetVerdict): { state: string; cause: string 
   const bad = sayBad(of, of.changeCount)
   // Of one that has not ended nobody knows yet whether it failed.
   const ended = of.openCount > 0 ? words.undecided(bad.replace(/\.$/, ''), of.openCount) : bad
-  return { state, cause: `${changed}, ${ended}` }
+  const said = of.brokeCount > 0 ? words.broke(ended.replace(/\.$/, ''), of.brokeCount) : ended
+  return { state, cause: `${changed}, ${said}` }
 }
 
 /** How many changes went wrong: of those that were read, where there are more. */

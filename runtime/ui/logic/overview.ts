@@ -51,6 +51,8 @@ export interface FleetVerdict {
   haltedCount: number
   /** Changes among them of which nobody knows the end yet, as while nobody answers. */
   openCount: number
+  /** Changes among them since which instances are unhealthy: each may be applied everywhere, and be what broke it. */
+  brokeCount: number
   /** There are more changes than were read. */
   hasMoreChanges: boolean
 }
@@ -83,7 +85,15 @@ export function judgeFleet(
   hasMoreChanges: boolean,
 ): FleetVerdict {
   if (changes === null)
-    return { now, changeCount: null, badChangeCount: 0, haltedCount: 0, openCount: 0, hasMoreChanges: false }
+    return {
+      now,
+      changeCount: null,
+      badChangeCount: 0,
+      haltedCount: 0,
+      openCount: 0,
+      brokeCount: 0,
+      hasMoreChanges: false,
+    }
   const made = changes.filter(isMade)
   const count = (wanted: ChangeRecord['outcome']) => made.filter(({ outcome }) => outcome === wanted).length
   const halted = count('halted')
@@ -94,6 +104,7 @@ export function judgeFleet(
     badChangeCount: made.filter(wentWrong).length,
     haltedCount: halted,
     openCount: count('open'),
+    brokeCount: made.filter(({ unhealthy_since: trouble }) => trouble !== undefined).length,
   }
 }
 

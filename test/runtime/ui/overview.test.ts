@@ -89,6 +89,19 @@ describe('is it us?', () => {
     )
   })
 
+  test('says that instances are unhealthy since a change that was applied: none failed, and yet it is us', () => {
+    const broke = {
+      ...change('push', 'succeeded'),
+      unhealthy_since: { kind: 'unhealthy', count: 4, total: 4 },
+    } as ChangeRecord
+    expect(judge(sick, [broke, change('push', 'succeeded')], false)[2]).toBe(
+      '2 changes in the last 24 hours, none of them failed; since 1 of them instances are unhealthy.',
+    )
+    expect(judge(sick, [broke, broke, change('push', 'open')], true)[2]).toBe(
+      '3+ changes in the last 24 hours, none of the newest 3 failed; 1 has not ended yet; since 2 of them instances are unhealthy.',
+    )
+  })
+
   test('is as red as the worst that stands: drift is work to do, a warning alone a warning', () => {
     const tone = (of: FleetSummary) => judge(of, [], false)[0]
     expect(tone(numbers([2, 0, 0], { open_count: 1 }))).toBe('warn')
