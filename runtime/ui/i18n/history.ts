@@ -76,6 +76,7 @@ export const historyTexts = defineTexts({
     chart: 'Connects and disconnects over time',
     connects: 'connected',
     disconnects: 'disconnected',
+    alerts: 'alerts',
     noAlerts: 'No alert was ever raised for this workload.',
   },
   fr: {
@@ -149,6 +150,7 @@ export const historyTexts = defineTexts({
     chart: 'Connexions et déconnexions dans le temps',
     connects: 'connexions',
     disconnects: 'déconnexions',
+    alerts: 'alertes',
     noAlerts: 'Aucune alerte n’a jamais été levée pour ce workload.',
   },
 })

@@ -51,6 +51,16 @@ export function mergeTimeline(parts: {
   return entries.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : a.key < b.key ? 1 : -1))
 }
 
+/** How many alerts began in each stretch of time; `starts` are one after the other. */
+export function countFired(
+  alerts: readonly Pick<AlertRecord, 'fired_at'>[],
+  { starts, bucketSeconds }: { starts: readonly string[]; bucketSeconds: number },
+): number[] {
+  const begins = starts.map((start) => Date.parse(start))
+  const fired = alerts.map(({ fired_at: at }) => Date.parse(at))
+  return begins.map((from) => fired.filter((at) => at >= from && at < from + bucketSeconds * 1000).length)
+}
+
 /**
  * How far back the list is complete where its sources are read page by page: to the oldest entry of the source that
  * was read least far. Null when everything was read.

@@ -15,7 +15,7 @@ import type { Tone } from '../logic/diagnosis.ts'
 import { instanceName } from '../logic/instances.ts'
 import { hrefOfMoment } from '../logic/moments.ts'
 import { stateOf } from '../logic/pushes.ts'
-import { mergeTimeline, readSince, type TimelineEntry } from '../logic/timeline.ts'
+import { countFired, mergeTimeline, readSince, type TimelineEntry } from '../logic/timeline.ts'
 import { sayAlert } from '../parts/alert-table.tsx'
 import type { ChartProps } from '../parts/chart.tsx'
 import { Action, Select } from '../parts/controls.tsx'
@@ -32,9 +32,23 @@ import type { TabProps } from './workload.tsx'
 
 const Chart = lazy<ChartProps>(async () => (await import('../parts/chart.tsx')).Chart)
 
-function Stats({ stats, workloadId }: { stats: EventStats; workloadId: string }) {
+interface StatsProps {
+  workloadId: string
+  /** Those of the workload, as far back as they were read. */
+  alerts: readonly AlertRecord[]
+}
+
+function Stats({ stats, workloadId, alerts }: StatsProps & { stats: EventStats }) {
   const words = say(historyTexts)
   const times = useMemo(() => stats.buckets.map(({ start }) => Date.parse(start) / 1000), [stats])
+  const fired = useMemo(
+    () =>
+      countFired(alerts, {
+        starts: stats.buckets.map(({ start }) => start),
+        bucketSeconds: stats.bucket_seconds,
+      }),
+    [stats, alerts],
+  )
   const series = useMemo(
     () => [
       {
@@ -47,8 +61,10 @@ function Stats({ stats, workloadId }: { stats: EventStats; workloadId: string })
         values: stats.buckets.map(({ disconnected }) => disconnected),
         color: '--bad',
       },
+      // An hour in which all was unhealthy is not one in which nothing happened.
+      ...(fired.some((count) => count > 0) ? [{ name: words.alerts, values: fired, color: '--sick' }] : []),
     ],
-    [stats, words],
+    [stats, words, fired],
   )
   return (
     <>
@@ -148,7 +164,7 @@ function readWindow(): EventStatsWindow {
 }
 
 /** How much happened, as bars over the chosen window. */
-function StatsPane({ workloadId }: { workloadId: string }) {
+function StatsPane({ workloadId, alerts }: StatsProps) {
   const words = say(historyTexts)
   const window = readWindow()
   const touches = touchesWorkload(workloadId)
@@ -168,7 +184,7 @@ function StatsPane({ workloadId }: { workloadId: string }) {
           onValue={(id) => setQuery({ window: id === '24h' ? null : id })}
         />
       </div>
-      {stats.data && <Stats stats={stats.data} workloadId={workloadId} />}
+      {stats.data && <Stats stats={stats.data} workloadId={workloadId} alerts={alerts} />}
     </section>
   )
 }
@@ -201,7 +217,7 @@ function useTimeline(workloadId: string, pushes: TabProps['history']['data']) {
   const older = () => {
     for (const pages of [events, alerts, audit]) pages.older()
   }
-  return { entries, older, hasOlder: since !== null, isLoading: events.isLoading }
+  return { entries, older, alerts: alerts.rows, hasOlder: since !== null, isLoading: events.isLoading }
 }
 
 /** Entries by the day on which they happened. */
@@ -216,10 +232,10 @@ function byDay(entries: readonly TimelineEntry[]): [string, TimelineEntry[]][] {
 
 /** Everything that happened to a workload, in one list by time. */
 export function ActivityTab({ workload, history }: TabProps) {
-  const { entries, older, hasOlder, isLoading } = useTimeline(workload.id, history.data)
+  const { entries, older, alerts, hasOlder, isLoading } = useTimeline(workload.id, history.data)
   return (
     <div class="stack">
-      <StatsPane workloadId={workload.id} />
+      <StatsPane workloadId={workload.id} alerts={alerts} />
       {entries.length === 0 && !isLoading && <p class="empty">{say(historyTexts).noEvents}</p>}
       {byDay(entries).map(([day, list]) => (
         <section key={day}>
