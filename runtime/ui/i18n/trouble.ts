@@ -11,7 +11,7 @@ const troubleTexts = defineTexts({
     disconnected: 'no instance is connected',
     unhealthy: (count: number, total: number) => `${n(count)} of ${n(total)} unhealthy`,
     unhealthySince: (count: number, total: number, hash: string) =>
-      `${n(count)} of ${n(total)} unhealthy since ${hash} was pushed`,
+      `${n(count)} of ${n(total)} unhealthy since push ${hash}`,
     push_failed: 'config failed, no way back',
     rollback_failed: 'config failed, its rollback as well',
     back_in_part: (count: number, total: number) => `config failed, back on ${n(count)} of ${n(total)}`,
@@ -30,7 +30,7 @@ const troubleTexts = defineTexts({
     disconnected: 'aucune instance connectée',
     unhealthy: (count: number, total: number) => `${n(count)} sur ${n(total)} en défaut`,
     unhealthySince: (count: number, total: number, hash: string) =>
-      `${n(count)} sur ${n(total)} en défaut depuis la poussée de ${hash}`,
+      `${n(count)} sur ${n(total)} en défaut depuis ${hash}`,
     push_failed: 'config échouée, sans retour',
     rollback_failed: 'config échouée, retour aussi',
     back_in_part: (count: number, total: number) => `config échouée, retour sur ${n(count)}/${n(total)}`,

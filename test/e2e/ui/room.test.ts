@@ -64,6 +64,34 @@ test('at 1,440 px what happened is whole, in French too, and since when, with ho
   await seen.context.close()
 })
 
+test('at 1,440 px the push since which all are unhealthy stands whole in its row, with since when, in French too', async () => {
+  await openPage({ width: 1440 })
+  await page.routeWebSocket(/.*/, () => {})
+  await page.route('**/api/workloads?limit=*', async (route) => {
+    const answer = await route.fetch()
+    const all = (await answer.json()) as object[]
+    const since = new Date(Date.now() - 47 * 60_000).toISOString()
+    const push = { push_id: 'p', config_hash: 'c580433a', submitted_at: since, pushed_by: 'admin' }
+    const trouble = { kind: 'unhealthy', since, count: 16, total: 16, under_push: push }
+    return route.fulfill({ response: answer, json: all.map((one) => ({ ...one, trouble })) })
+  })
+  for (const [language, said] of [
+    ['en', '16 of 16 unhealthy since push c580433'],
+    ['fr', '16 sur 16 en défaut depuis c580433'],
+  ]) {
+    await service.api.call('PUT', '/api/me/preferences', { theme: 'light', language })
+    await page.reload()
+    await page.locator('.headline').getByText(said!).first().waitFor()
+    const cut = () =>
+      page
+        .locator('.headline')
+        .evaluateAll((all) => Math.max(...all.map((part) => part.scrollWidth - part.clientWidth)))
+    await expect.poll(cut).toBeLessThanOrEqual(0)
+  }
+  await service.api.call('PUT', '/api/me/preferences', { theme: 'light', language: 'en' })
+  await seen.context.close()
+})
+
 test('on a phone the host that an error is about is whole, in French too: it is what tells one error from the other', async () => {
   await openPage({ width: 390 })
   await page.routeWebSocket(/.*/, () => {})

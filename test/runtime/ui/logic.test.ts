@@ -33,7 +33,7 @@ import { rollBackPath, stateOf } from '../../../runtime/ui/logic/pushes.ts'
 import { listStageShares, valueSinceHalt } from '../../../runtime/ui/logic/rollouts.ts'
 import { matchesSearch, suggestSearch } from '../../../runtime/ui/logic/search.ts'
 import { listStageSizes, readShares, toStageRequests } from '../../../runtime/ui/logic/stages.ts'
-import { readSince } from '../../../runtime/ui/logic/timeline.ts'
+import { countFired, readSince } from '../../../runtime/ui/logic/timeline.ts'
 import {
   FLEET_FILTERS,
   groupValueOf,
@@ -729,6 +729,14 @@ describe('many instances', () => {
   })
 })
 
+test('a chart of what happened counts the alerts that began in each of its stretches', () => {
+  const at = (minute: number) => new Date(minute * 60_000).toISOString()
+  const alerts = [at(0), at(9), at(10), at(31)].map((fired_at) => ({ fired_at }))
+  const starts = [at(0), at(10), at(20)]
+  expect(countFired(alerts, { starts, bucketSeconds: 600 })).toEqual([2, 1, 0])
+  expect(countFired([], { starts, bucketSeconds: 600 })).toEqual([0, 0, 0])
+})
+
 test('what broke after a push says so in a few words, of those that the service counted', () => {
   const under_push = {
     push_id: 'p',
@@ -737,7 +745,7 @@ test('what broke after a push says so in a few words, of those that the service 
     pushed_by: 'admin',
   }
   const trouble = { kind: 'unhealthy', count: 1, total: 2, under_push } as const
-  expect(describeTrouble(trouble)).toBe('1 of 2 unhealthy since f336175 was pushed')
+  expect(describeTrouble(trouble)).toBe('1 of 2 unhealthy since push f336175')
   const row = { ...workload({}), trouble } as never
   const sick = { healthy: false, instance_uid: 'a' }
   const topology = (...instances: object[]) => ({ summary: { connected_count: 2 }, instances }) as never
