@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { toNetwork } from '../lib/identity/login-limit.ts'
 import { type Connections, SocketsByAddress } from './connection-room.ts'
 import { PlainCounts } from './plain-counts.ts'
 
@@ -49,9 +50,16 @@ export class Descriptors {
 /** So many are for a listener that only few have to reach: they come out of what the public ones leave. */
 const FEW = 128
 
-/** A room for the connections of such a listener, whatever others hold. */
+/**
+ * A room for the connections of such a listener, whatever others hold. Who has to reach it is near, and has neighbours in
+ * its network: a node of a cluster and the pods on it.
+ */
 export const fewConnections = (): DescriptorRoom =>
-  new DescriptorRoom({ all: new Descriptors(FEW + RESERVE_MIN), each: 1 })
+  new DescriptorRoom({
+    all: new Descriptors(FEW + RESERVE_MIN),
+    each: 1,
+    groupOf: (address) => address,
+  })
 
 const reserveOf = (limit: number): number =>
   Math.min(limit, Math.max(RESERVE_MIN, Math.min(RESERVE_MAX, Math.floor(limit / 8))))
@@ -75,6 +83,8 @@ interface DescriptorRoomParts {
   most?: number
   /** Whether it is a proxy of ours, which opens its connections for others and itself ends those that say nothing. */
   isProxy?(address: string): boolean
+  /** What is counted as one of those who share the room: its network where that is not said. */
+  groupOf?(address: string): string
   /** A time that never goes back. */
   nowMs?(): number
 }
@@ -83,7 +93,7 @@ interface DescriptorRoomParts {
  * Bounds the connections of a public listener, so that whoever opens them and says nothing does not take the descriptors
  * that the process needs for its database, its links and its files. Connections that are no WebSockets are bounded to half
  * of what there is, and to three eighths at each listener, so that strangers at one do not keep newcomers away from the
- * other: an agent is one for a moment only. A sixteenth of what there is, of either, is for addresses that have a WebSocket
+ * other: an agent is one for a moment only. A sixteenth of what there is, of either, is for networks that have a WebSocket
  * here. Of the rest a network may hold no more than what it leaves to others: however few networks fill it, there is
  * room for somebody else.
  */
@@ -92,17 +102,19 @@ export class DescriptorRoom implements Connections {
   readonly #most: number
   readonly #each: number
   readonly #isProxy: (address: string) => boolean
+  readonly #groupOf: (address: string) => string
   readonly #sockets = new SocketsByAddress()
   readonly #counts: PlainCounts
   #plain = 0
   turnedAway = 0
 
-  constructor({ all, each, most = all.most, isProxy, nowMs }: DescriptorRoomParts) {
+  constructor({ all, each, most = all.most, isProxy, groupOf, nowMs }: DescriptorRoomParts) {
     this.#all = all
     this.#most = most
     this.#each = each
     this.#isProxy = isProxy ?? (() => false)
-    this.#counts = new PlainCounts(nowMs ?? (() => performance.now()))
+    this.#groupOf = groupOf ?? toNetwork
+    this.#counts = new PlainCounts(nowMs ?? (() => performance.now()), this.#groupOf)
   }
 
   opened(address: string): boolean {
@@ -128,12 +140,12 @@ export class DescriptorRoom implements Connections {
   }
 
   socketOpened(address: string): void {
-    this.#sockets.opened(address)
+    this.#sockets.opened(this.#groupOf(address))
     this.#countPlain(-this.#each)
   }
 
   socketClosed(address: string): void {
-    this.#sockets.closed(address)
+    this.#sockets.closed(this.#groupOf(address))
     this.#all.held -= this.#each
   }
 
@@ -145,7 +157,7 @@ export class DescriptorRoom implements Connections {
 
   /** The same of the part for addresses that have WebSockets here: for each one as many connections as a page opens. */
   #hasRoomBeside(address: string): boolean {
-    const most = this.#sockets.of(address) * OF_A_PAGE
+    const most = this.#sockets.of(this.#groupOf(address)) * OF_A_PAGE
     return this.#left(0) >= 0 && this.#counts.of(address) < most
   }
 

@@ -220,6 +220,10 @@ export function refuseFraming(response: HttpResponse): void {
   })
 }
 
+/** Whether the peer has asked for nothing more to follow: the library closes after its answer, and goes by the length. */
+const isLastOf = ({ header }: Pick<RawRequest, 'header'>): boolean =>
+  header('connection').length === 'close'.length
+
 /** Tell that a connection is asked something, and once, by what is given back, that this is over. */
 export function countAsked(
   connections: Connections | null | undefined,
@@ -262,7 +266,7 @@ export function serveRequests(
         .then(async (said) => {
           const reply = (await untilWhole(state)) ? said : lastReply(said)
           await writeReply(response, reply, raw.method === 'HEAD', state)
-          ended(staysOpen(reply))
+          ended(staysOpen(reply) && !isLastOf(raw))
         })
         .catch(() => {
           ended(false)

@@ -3,7 +3,7 @@ import { Agent, get } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { DescriptorRoom, Descriptors } from '../../runtime/descriptor-room.ts'
+import { DescriptorRoom, Descriptors, fewConnections } from '../../runtime/descriptor-room.ts'
 import { openWire } from '../support/agent-wire.ts'
 import { eventually } from '../support/eventually.ts'
 import { useTestDatabase } from '../support/postgres.ts'
@@ -98,6 +98,20 @@ describe('the room for connections', () => {
     expect(letIn(room, 'page', 3)).toBe(3)
     expect(letIn(room, 'other page')).toBe(1)
     expect(letIn(room, 'page', 1)).toBe(0)
+  })
+
+  it('counts the WebSockets of a network as it counts its connections: a page opens both, and each with an address of its own', () => {
+    const room = new DescriptorRoom({ all: new Descriptors(LIMIT), each: 1 })
+    room.opened('2001:db8::a')
+    room.socketOpened('2001:db8::a')
+    expect(comeAs(room, 50, 'stranger')).toBe(20)
+    expect(letIn(room, '2001:db8::b', 3)).toBe(3)
+  })
+
+  it('counts who has to reach a listener of few for itself, though its network is full of others', () => {
+    const room = fewConnections()
+    expect(letIn(room, '2001:db8::bad', 100)).toBe(20)
+    expect(letIn(room, '2001:db8::1', 1)).toBe(1)
   })
 
   it('counts two where each connection may take another one', () => {
@@ -207,6 +221,17 @@ it('one stranger keeps neither probes nor agents away, however many connections 
   expect(await askFrom('127.0.0.10', apiPort, '/readyz')).toBe(200)
   // Whoever polls gets so far as to be told what is wrong with this request.
   expect(await askFrom('127.0.0.10', opampPort, '/v1/opamp')).toBe(400)
+})
+
+it('who asks with a connection for each request and closes it is answered as often as they like', {
+  timeout: 60_000,
+}, async () => {
+  const { service, stop } = await startTestService(database, {}, undefined, { descriptorLimit: 264 })
+  cleanups.push(stop)
+  const statuses = []
+  for (let count = 0; count < 60; count++)
+    statuses.push(await askFrom('127.0.0.11', service.apiPort, '/healthz'))
+  expect(statuses).toEqual(Array(60).fill(200))
 })
 
 /** The status with which a WebSocket is answered, 101 for one that opens; null where its connection is cut. */
