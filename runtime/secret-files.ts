@@ -1,6 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
-
 import type { Environment } from './config.ts'
+import { readRegularFile } from './regular-file.ts'
 
 /** Settings whose value may lie in a file, which the variable `<name>_FILE` names. */
 export const SECRET_SETTINGS = ['JWT_SECRET', 'DB_DSN', 'OPAMP_SHARED_SECRET', 'OIDC_CLIENT_SECRET'] as const
@@ -30,7 +29,7 @@ export function readSecretFiles(
 function readSecret(file: string): { ok: true; text: string } | { ok: false; fault: string } {
   let bytes: Buffer
   try {
-    const found = readRegular(file)
+    const found = readRegularFile(file, SECRET_BYTES_MAX + 1)
     if (found === null) return { ok: false, fault: 'is no regular file' }
     bytes = found
   } catch (error) {
@@ -41,25 +40,4 @@ function readSecret(file: string): { ok: true; text: string } | { ok: false; fau
   const text = bytes.toString('utf8').replace(/\r?\n$/, '')
   if (text === '') return { ok: false, fault: 'is empty' }
   return { ok: true, text }
-}
-
-/**
- * The beginning of a regular file, with one byte more than a secret may have; null for anything else: the start would
- * wait for ever for a pipe that nobody writes to, and a device may never end.
- */
-function readRegular(file: string): Buffer | null {
-  const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
-  try {
-    if (!fstatSync(handle).isFile()) return null
-    const bytes = Buffer.alloc(SECRET_BYTES_MAX + 1)
-    let length = 0
-    while (length < bytes.byteLength) {
-      const read = readSync(handle, bytes, length, bytes.byteLength - length, null)
-      if (read === 0) break
-      length += read
-    }
-    return bytes.subarray(0, length)
-  } finally {
-    closeSync(handle)
-  }
 }

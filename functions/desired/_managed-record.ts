@@ -1,8 +1,10 @@
+import { findRanCommit } from '../../lib/desired/apply.ts'
 import type { ManagedConfig } from '../../lib/store/managed-configs.ts'
 import type { ManagedConfigRecord } from '../../lib/wire/desired.ts'
 
 /** A workload that is kept in Git, as the wire shows it. */
-export function toManagedRecord(managed: ManagedConfig): ManagedConfigRecord {
+export function toManagedRecord(managed: ManagedConfig, activeHash: string | null): ManagedConfigRecord {
+  const ranCommit = findRanCommit(managed, activeHash)
   const { workloadId, owner, configHash, commitSha, commitAuthor, appliedAt, appliedBy } = managed
   return {
     workload_id: workloadId,
@@ -10,6 +12,7 @@ export function toManagedRecord(managed: ManagedConfig): ManagedConfigRecord {
     config_hash: configHash,
     ...(commitSha === '' ? {} : { commit_sha: commitSha }),
     ...(commitAuthor === '' ? {} : { commit_author: commitAuthor }),
+    ...(ranCommit === '' ? {} : { ran_commit_sha: ranCommit }),
     applied_at: appliedAt.toISOString(),
     applied_by: appliedBy,
   }

@@ -18,6 +18,9 @@ export default defineHttp({
   errors: [],
   async handle({ query }, ctx) {
     const filter = { owner: query.owner ?? null, workloadId: query.workload_id ?? null }
-    return json((await listManagedConfigs(ctx.db, filter)).map(toManagedRecord))
+    const managed = await listManagedConfigs(ctx.db, filter)
+    return json(
+      managed.map((each) => toManagedRecord(each, ctx.fleet.workload(each.workloadId)?.activeHash ?? null)),
+    )
   },
 })

@@ -1,6 +1,7 @@
 import { array, type } from 'superstruct'
 import { toFleetConfigRecord } from '../../lib/fleet-configs/records.ts'
 import { compareText } from '../../lib/model/text-order.ts'
+import { listRanCommits } from '../../lib/store/managed-fleet-configs.ts'
 import { FleetConfigRecord } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
@@ -18,6 +19,7 @@ export default defineHttp({
   errors: PAGE_ERRORS,
   async handle({ query, target }, ctx) {
     const counts = await ctx.fleetConfigs.counts()
+    const ranCommits = await listRanCommits(ctx.db)
     const all = [...ctx.fleetConfigs.configs].sort((a, b) => compareText(a.name, b.name))
     return listReply(query, target, {
       order: 'fleet_configs.name',
@@ -27,7 +29,7 @@ export default defineHttp({
         return from === -1 ? [] : all.slice(from, from + limit)
       },
       keyOf: ({ name }) => [name],
-      toWire: (config) => toFleetConfigRecord(ctx.fleetConfigs, config, counts),
+      toWire: (config) => toFleetConfigRecord(ctx.fleetConfigs, config, counts, ranCommits),
     })
   },
 })

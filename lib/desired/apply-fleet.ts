@@ -26,7 +26,7 @@ import { type Refusal, refuse } from '../model/refusal.ts'
 import type { ChangeReach } from '../selectors/within-scope.ts'
 import { listOpenAutoApplies } from '../store/auto-apply.ts'
 import { findCampaign, findCampaignUnderWay, listUnreached, type StoredCampaign } from '../store/campaigns.ts'
-import { areCommitAuthorsNoted, noteCommitAuthors } from '../store/commit-authors.ts'
+import { areCommitAuthorsNoted, listCommitAuthors, noteCommitAuthors } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import {
   type FleetConfigChange,
@@ -41,6 +41,7 @@ import {
   deleteManagedFleetConfig,
   findManagedFleetConfig,
   findOwnerByName,
+  findUnseenHash,
   keepManagedFleetConfig,
   type ManagedFleetConfig,
   noteManagedCampaign,
@@ -333,13 +334,16 @@ async function keepWish(
     const version = isSameWish
       ? before.version
       : await insertVersion(tx, { fleetConfigId: id, ...draft, ...by })
+    // What its authors changed comes with the next version, whose last commit may be of anybody.
+    const unseen = await findUnseenHash(tx, id)
+    const former = unseen === null || isSameWish ? [] : await listCommitAuthors(tx, [unseen])
     const wish = { fleetConfigId: id, owner, wishHash, version: version ?? 0, commitSha, commitAuthor }
     const applied = { appliedAt: now, appliedBy: actor.email, appliedById: actor.userId }
     // Of two owners that write at the same time the second is refused, and so is one whose fleet config was just
     // removed.
     if (version === null || !(await keepManagedFleetConfig(tx, { ...wish, ...applied })))
       return refuseRival(tx, definition.name, owner)
-    await noteCommitAuthors(tx, draft.hash, authors, now)
+    await noteCommitAuthors(tx, draft.hash, [...authors, ...former], now)
     await tx.record({
       action: 'fleet_config.manage',
       resource: 'fleet_config',

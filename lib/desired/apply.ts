@@ -18,7 +18,7 @@ import {
   findNewestApprovalFromGit,
   listOpenApprovalsOfGroup,
 } from '../store/approvals.ts'
-import { areCommitAuthorsNoted, noteCommitAuthors } from '../store/commit-authors.ts'
+import { areCommitAuthorsNoted, listCommitAuthors, noteCommitAuthors } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import { isSpokenForByAnother, lockOwner } from '../store/git-owners.ts'
 import {
@@ -100,6 +100,7 @@ interface Standing {
   managed: ManagedConfig | null
   isSameWish: boolean
   verdict: DesiredVerdict
+  activeHash: string | null
   /** The request that speaks for the wish where nothing new is requested. */
   approvalId: string | null
   /** The owner's requests for other texts that nobody pushed or ended. */
@@ -145,6 +146,7 @@ async function readStanding(
     managed,
     isSameWish,
     verdict,
+    activeHash,
     approvalId: speaksFor(verdict, own || null, newest)?.id ?? null,
     others,
   }
@@ -216,16 +218,18 @@ async function keepWish(
     const { managed, isSameWish, verdict, others } = standing
     if (isTooEarly(standing)) return { ok: true, verdict, proposed: null }
     const now = parts.clock.now()
-    await noteCommitAuthors(tx, hash, toAuthorNames(wanted), now)
+    const former = await listCommitAuthors(tx, listUnseen(standing))
+    await noteCommitAuthors(tx, hash, [...toAuthorNames(wanted), ...former], now)
     const ended = await withdraw(parts, tx, others, actor)
     const isProposed = verdict.action === 'propose'
     if (isProposed && !asked.ok) return asked
     const made = isProposed && asked.ok ? await storeRequest(parts, tx, actor, asked.wanted) : null
     const approvalId = made?.approval.id ?? standing.approvalId
     const applied = { appliedAt: now, appliedBy: actor.email, appliedById: actor.userId }
-    const wish = { workloadId, owner, configHash: hash, commitSha, commitAuthor, ...applied }
+    const ranCommitSha = findRanCommit(managed, standing.activeHash)
+    const wish = { workloadId, owner, configHash: hash, commitSha, commitAuthor, ranCommitSha, ...applied }
     // The commit that asked first stays noted as the one that did.
-    await keepManagedConfig(tx, { ...wish, ...(isSameWish ? managed : {}), approvalId })
+    await keepManagedConfig(tx, { ...wish, ...(isSameWish ? { ...managed, ranCommitSha } : {}), approvalId })
     const detail = JSON.stringify({ owner, commit_sha: commitSha, commit_author: commitAuthor })
     const about = { resource: 'workload', resourceId: workloadId, configHash: hash, detail }
     await tx.recordAll([
@@ -236,6 +240,22 @@ async function keepWish(
     return { ok: true, verdict, proposed: made?.approval ?? null }
   })
 }
+
+/**
+ * The texts that Git asked for before and that nobody has brought to run: what their authors changed comes with the next
+ * one, whose last commit may be of anybody.
+ */
+const listUnseen = ({ hash, activeHash, managed, others }: Standing): string[] =>
+  [...others.map(({ draftHash }) => draftHash), ...(managed === null ? [] : [managed.configHash])].filter(
+    (before) => before !== activeHash && before !== hash,
+  )
+
+/**
+ * The commit that first asked for what runs, or for what ran last of what Git asked for; '' where that is not known: who
+ * changed a document since then has a part in what is asked for now.
+ */
+export const findRanCommit = (managed: ManagedConfig | null, activeHash: string | null): string =>
+  managed === null ? '' : managed.configHash === activeHash ? managed.commitSha : managed.ranCommitSha
 
 /** Withdraw requests of an owner, approved ones too; returns what is to be recorded of it. */
 async function withdraw(

@@ -4,6 +4,7 @@ import type { AuditActor } from '../audit/event.ts'
 import { UUID } from '../ids.ts'
 import { gitGroupOf } from '../model/git-group.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
+import { isStorable } from '../model/storable.ts'
 import type { Db } from '../store/db.ts'
 import {
   handOverFleetConfigs,
@@ -44,6 +45,9 @@ export async function handOver(
 ): Promise<HandOverOutcome> {
   const { owner, toOwner, toAccountId, workloadIds, fleetConfigIds } = wanted
   if (!isOwner(toOwner)) return refuse('owner-invalid')
+  if (!isStorable(toAccountId)) return refuse('account-unknown')
+  const named = [...(workloadIds ?? []), ...(fleetConfigIds ?? [])]
+  if (!isOwner(owner) || !named.every(isStorable)) return refuse('not-managed')
   return db.change<HandOverOutcome>('config.hand-over', actor, async (tx) => {
     for (const name of [...new Set([owner, toOwner])].sort()) await lockOwner(tx, name)
     const account = await findAccount(tx, toAccountId)
@@ -56,8 +60,7 @@ export async function handOver(
       only: isAll ? null : (fleetConfigIds ?? []),
     })
     const found = new Set([...workloads, ...fleetConfigs])
-    const asked = [...(workloadIds ?? []), ...(fleetConfigIds ?? [])]
-    if (found.size === 0 || asked.some((id) => !found.has(id))) return refuse('not-managed')
+    if (found.size === 0 || named.some((id) => !found.has(id))) return refuse('not-managed')
     if (await isSpokenForByAnother(tx, toOwner, toAccountId)) return refuse('owner-taken', { owner: toOwner })
     await moveOpenRequests(tx, workloads, { from: gitGroupOf(owner), to: gitGroupOf(toOwner) })
     await tx.record({
@@ -69,7 +72,7 @@ export async function handOver(
         to_account: account,
         workload_count: workloads.length,
         fleet_config_count: fleetConfigs.length,
-        ...(isAll ? {} : { only: asked }),
+        ...(isAll ? {} : { only: named }),
       }),
     })
     return { ok: true, workloads, fleetConfigs }

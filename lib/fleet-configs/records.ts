@@ -13,11 +13,12 @@ import type {
 import { type ConfigCounts, NO_COUNTS } from './counts.ts'
 import type { FleetConfigs } from './fleet-configs.ts'
 
-/** A fleet config as the wire shows it. */
+/** A fleet config as the wire shows it; `ranCommits`, where they were asked for, as `listRanCommits` has them. */
 export function toFleetConfigRecord(
   configs: FleetConfigs,
   config: StoredFleetConfig,
   all: ReadonlyMap<string, ConfigCounts>,
+  ranCommits: ReadonlyMap<string, string> = new Map(),
 ): FleetConfigRecord {
   const counts = all.get(config.id) ?? NO_COUNTS
   const keepers = [...counts.keptBy].flatMap(([id, count]) => {
@@ -27,7 +28,7 @@ export function toFleetConfigRecord(
       : [{ id, name: keeper.name, priority: keeper.priority, workload_count: count }]
   })
   return {
-    ...toDescription(config, configs.managedOf(config.id)),
+    ...toDescription(config, configs.managedOf(config.id), ranCommits.get(config.id)),
     workload_count: counts.under,
     conflict_count: counts.conflicts,
     held_count: counts.held,
@@ -41,6 +42,7 @@ type Counted = 'workload_count' | 'conflict_count' | 'held_count' | 'kept_by'
 const toDescription = (
   config: StoredFleetConfig,
   managed: ManagedFleetConfig | null,
+  ranCommit: string | undefined,
 ): Omit<FleetConfigRecord, Counted> => ({
   id: config.id,
   name: config.name,
@@ -56,6 +58,7 @@ const toDescription = (
           version: managed.version,
           ...(managed.commitSha === '' ? {} : { commit_sha: managed.commitSha }),
           ...(managed.commitAuthor === '' ? {} : { commit_author: managed.commitAuthor }),
+          ...(ranCommit === undefined ? {} : { ran_commit_sha: ranCommit }),
         },
       }),
   created_by: config.createdBy,

@@ -37,6 +37,15 @@ export async function noteCommitAuthors(
   )
 }
 
+/** Everybody who is kept of these texts. */
+export async function listCommitAuthors(db: Db, configHashes: readonly string[]): Promise<string[]> {
+  const rows = await db.query<{ name: string }>(
+    `select distinct name from commit_authors where config_hash = any($1::text[])`,
+    [configHashes],
+  )
+  return rows.map(({ name }) => name)
+}
+
 /** Forget the authors of texts that were noted before a time and that nobody requested, wrote as a version or keeps. */
 export async function deleteOldCommitAuthors(tx: Db, before: Date): Promise<void> {
   await tx.execute(

@@ -12,6 +12,8 @@ export interface ManagedConfig {
   /** Of the commit that first asked for it; empty where nobody said. */
   commitSha: string
   commitAuthor: string
+  /** Of the commit that first asked for what ran last of what Git asked for before; empty where that is not known. */
+  ranCommitSha: string
   appliedAt: Date
   /** The name of the account that asked for it, at that time. */
   appliedBy: string
@@ -26,6 +28,7 @@ const MANAGED = columns<keyof ManagedConfig>({
   approvalId: 'approval_id',
   commitSha: 'commit_sha',
   commitAuthor: 'commit_author',
+  ranCommitSha: 'ran_commit_sha',
   appliedAt: 'applied_at',
   appliedBy: 'applied_by',
   appliedById: 'applied_by_id',
@@ -54,7 +57,7 @@ export async function listManagedConfigs(
 }
 
 const WISH = [
-  ...(['configHash', 'approvalId', 'commitSha', 'commitAuthor'] as const),
+  ...(['configHash', 'approvalId', 'commitSha', 'commitAuthor', 'ranCommitSha'] as const),
   ...(['appliedAt', 'appliedBy', 'appliedById'] as const),
 ]
 

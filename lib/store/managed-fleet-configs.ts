@@ -21,8 +21,8 @@ export interface ManagedFleetConfig {
 }
 
 const COLUMNS = `fleet_config_id as "fleetConfigId", owner, wish_hash as "wishHash", version,
-  campaign_id as "campaignId", commit_sha as "commitSha", commit_author as "commitAuthor", applied_at as "appliedAt",
-  applied_by as "appliedBy", applied_by_id as "appliedById"`
+  campaign_id as "campaignId", commit_sha as "commitSha", commit_author as "commitAuthor",
+  applied_at as "appliedAt", applied_by as "appliedBy", applied_by_id as "appliedById"`
 
 /** Every fleet config that is kept in Git. */
 export async function listManagedFleetConfigs(db: Db): Promise<ManagedFleetConfig[]> {
@@ -38,6 +38,32 @@ export async function findManagedFleetConfig(db: Db, id: string): Promise<Manage
   return rows[0] ?? null
 }
 
+const RAN = `(select case when exists (select from campaigns c where c.id = m.campaign_id and c.status = 'done')
+  then m.commit_sha else m.ran_commit_sha end)`
+
+/**
+ * By fleet config the commit that first asked for what a campaign brought last to its end; those of which that is not known
+ * are not in it.
+ */
+export async function listRanCommits(db: Db): Promise<Map<string, string>> {
+  const rows = await db.query<{ id: string; sha: string }>(
+    `select m.fleet_config_id as id, ${RAN} as sha from managed_fleet_configs m`,
+  )
+  return new Map(rows.flatMap(({ id, sha }) => (sha === '' ? [] : [[id, sha]])))
+}
+
+/** What Git asked for before of a fleet config, while no campaign has brought it to its end; null where one has. */
+export async function findUnseenHash(db: Db, id: string): Promise<string | null> {
+  const rows = await db.query<{ hash: string }>(
+    `select v.hash from managed_fleet_configs m
+     join fleet_config_versions v on v.fleet_config_id = m.fleet_config_id and v.number = m.version
+     where m.fleet_config_id = $1
+       and not exists (select from campaigns c where c.id = m.campaign_id and c.status = 'done')`,
+    [id],
+  )
+  return rows[0]?.hash ?? null
+}
+
 /** Who keeps the fleet config of this name in Git; the owner is null where nobody does. Null without such a config. */
 export async function findOwnerByName(db: Db, name: string): Promise<{ owner: string | null } | null> {
   const rows = await db.query<{ owner: string | null }>(
@@ -49,20 +75,24 @@ export async function findOwnerByName(db: Db, name: string): Promise<{ owner: st
   return rows[0] ?? null
 }
 
-/** Store what Git asks for; false when the fleet config is another owner's. The campaign noted before stays. */
+/**
+ * Store what Git asks for; false when the fleet config is another owner's. The campaign noted before stays, and so does
+ * which commit's text ran, unless that campaign has brought what was asked for until now to its end.
+ */
 export async function keepManagedFleetConfig(
   tx: Db,
   wish: Omit<ManagedFleetConfig, 'campaignId'>,
 ): Promise<boolean> {
   const rows = await tx.query<{ owner: string }>(
-    `insert into managed_fleet_configs
+    `insert into managed_fleet_configs as m
        (fleet_config_id, owner, wish_hash, version, commit_sha, commit_author, applied_at, applied_by,
         applied_by_id)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
      on conflict (fleet_config_id) do update set wish_hash = excluded.wish_hash, version = excluded.version,
        commit_sha = excluded.commit_sha, commit_author = excluded.commit_author, applied_at = excluded.applied_at,
-       applied_by = excluded.applied_by, applied_by_id = excluded.applied_by_id
-       where managed_fleet_configs.owner = excluded.owner
+       applied_by = excluded.applied_by, applied_by_id = excluded.applied_by_id,
+       ran_commit_sha = ${RAN}
+       where m.owner = excluded.owner
      returning owner`,
     [
       ...[wish.fleetConfigId, wish.owner, wish.wishHash, wish.version, wish.commitSha, wish.commitAuthor],

@@ -61,6 +61,10 @@ export const ManagedConfigRecord = named(
     config_hash: note('What Git asks for, which need not be what runs.', string()),
     commit_sha: optional(string()),
     commit_author: optional(string()),
+    ran_commit_sha: note(
+      'The commit that first asked for what runs, or else for what ran last of what Git asked for: whoever changed the documents since then is an author of what is asked for next.',
+      optional(string()),
+    ),
     applied_at: string(),
     applied_by: string(),
   }),

@@ -43,6 +43,10 @@ export const FleetConfigRecord = named(
           version: number(),
           commit_sha: optional(string()),
           commit_author: optional(string()),
+          ran_commit_sha: note(
+            'In lists: the commit that first asked for what a campaign brought last to its end. Whoever changed the documents since then is an author of what is asked for next.',
+            optional(string()),
+          ),
         }),
       ),
     ),

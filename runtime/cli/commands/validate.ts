@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readRegularFile } from '../../regular-file.ts'
 import type { Arguments, ClientCommandSpec, ClientIo } from '../command.ts'
 import { CommandFailure, EXIT } from '../exit-codes.ts'
 import { printJson, toLine } from '../output.ts'
@@ -68,7 +68,9 @@ async function readTarget(args: Arguments, io: ClientIo): Promise<OfflineTarget>
 
 async function readText(file: string, io: ClientIo): Promise<string> {
   try {
-    const bytes = file === '-' ? await io.readInput() : await readFile(file)
+    // Who proposes a file may propose a link to anything.
+    const bytes = file === '-' ? await io.readInput() : readRegularFile(file, FILE_BYTES_MAX + 1)
+    if (bytes === null) throw new CommandFailure(`${file} is no file`)
     if (bytes.byteLength > FILE_BYTES_MAX) throw new CommandFailure(`${file} is larger than any config`)
     return decodeText(file === '-' ? 'standard input' : file, bytes)
   } catch (error) {

@@ -40,6 +40,8 @@ export interface Commit {
   certain: string[]
   /** Everybody who may have made it: whom the caller names, whom the pipeline names and whom Git names. */
   authors: string[]
+  /** The checkout that the folder lies in; null where it lies in none. */
+  checkout: string | null
   /** Whether Git is here and a checkout has a commit. */
   hasHead: HasHead
 }
@@ -86,6 +88,7 @@ export async function readCommit(folder: string, args: Arguments, env: Environme
     author: listNames([option, ...own.people, ...pipeline])[0] ?? '',
     certain,
     authors: listNames([...certain, ...own.people, ...own.coAuthors]).slice(0, AUTHORS_MAX),
+    checkout: await findCheckout(folder),
     hasHead,
   }
 }
@@ -95,27 +98,46 @@ const listNames = (named: readonly (string | undefined)[]): string[] => [
 ]
 
 /**
- * The authors of a document for the service: who last wrote each of its files, however long ago, before those of the
- * commit. Whoever wrote a text did so also where somebody else committed on top of it. Where there are too many, those
- * whom only a message names are left out first, and never whom the caller or the pipeline names.
+ * The authors of a document for the service: who last wrote each of its files, however long ago, and who changed them
+ * since the commit whose text runs (`ranSha`, where the service knows one), before those of the commit. Whoever wrote a
+ * text did so also where somebody else committed on top of it. Where there are too many, those whom only a message names
+ * are left out first, and never whom the caller or the pipeline names.
  */
 export async function authorsOf(
-  files: readonly string[],
-  { certain, authors, hasHead }: Pick<Commit, 'certain' | 'authors' | 'hasHead'>,
+  { files, ranSha }: { files: readonly string[]; ranSha?: string | undefined },
+  commit: Commit,
   env: Environment,
 ): Promise<string[]> {
-  const own = await Promise.all(files.map((file) => askLastAuthors(file, env, hasHead)))
+  const { certain, authors } = commit
+  const own = (await Promise.all(files.map((file) => askFileAuthors(file, ranSha, env, commit)))).flat()
   const people = own.flatMap((named) => named.people)
   const coAuthors = own.flatMap((named) => named.coAuthors)
   return listNames([...certain, ...people, ...authors, ...coAuthors]).slice(0, AUTHORS_MAX)
 }
 
-async function askLastAuthors(file: string, env: Environment, hasHead: HasHead): Promise<Named> {
+async function askFileAuthors(
+  file: string,
+  ranSha: string | undefined,
+  env: Environment,
+  commit: Commit,
+): Promise<Named[]> {
   const folder = await realpath(dirname(file)).catch(() => null)
   const checkout = folder === null ? null : await findCheckout(folder)
-  if (folder === null || checkout === null || !(await hasHead(checkout))) return NOTHING
-  return listCommits(checkout, env, ['--max-count=1', 'HEAD'], [join(folder, basename(file))])
+  if (folder === null || checkout === null) return []
+  // Which commit of a submodule is checked out says the checkout around it.
+  const around = await askFileAuthors(checkout, ranSha, env, commit)
+  if (!(await commit.hasHead(checkout))) return around
+  const list = (commits: string[]) => listCommits(checkout, env, commits, [join(folder, basename(file))])
+  // What runs is a commit of the folder's own checkout.
+  if (ranSha !== undefined && isHash(ranSha) && checkout === commit.checkout) {
+    // One that this history does not hold was rewritten, or not fetched: who wrote what since then nobody can say.
+    const since = await list([(await isCommit(checkout, env, ranSha)) ? `${ranSha}..HEAD` : 'HEAD'])
+    if (since.people.length > 0) return [since, ...around]
+  }
+  return [await list(['--max-count=1', 'HEAD']), ...around]
 }
+
+const isHash = (text: string): boolean => /^[0-9a-f]{40,64}$/.test(text)
 
 const NOTHING: Named = { sha: '', people: [], coAuthors: [] }
 
@@ -162,7 +184,7 @@ async function readBefore(env: Environment): Promise<string | null> {
     env['CI_COMMIT_BEFORE_SHA'] ||
     (event === undefined ? undefined : await readFile(event, 'utf8').then(beforeOf, () => undefined))
   // GitLab and GitHub say zeros where there was none.
-  return told !== undefined && /^[0-9a-f]{40,64}$/.test(told) && !/^0+$/.test(told) ? told : null
+  return told !== undefined && isHash(told) && !/^0+$/.test(told) ? told : null
 }
 
 function beforeOf(event: string): string | undefined {

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { LineCounter, parseAllDocuments } from 'yaml'
 import { CommandFailure, EXIT } from '../exit-codes.ts'
 import { decodeText } from '../text-file.ts'
+import { listLinks } from './links.ts'
 
 /** A config that a folder holds for a workload. */
 export interface WorkloadDocument {
@@ -166,10 +167,15 @@ async function readConfig(
     throw wrong(place, 'config must be text: write "config: |" before it')
   if (configFile !== undefined && typeof configFile !== 'string')
     throw wrong(place, 'configFile must be a path')
-  if (config !== undefined) return { text: config, files: [file] }
+  const own = [...(await listLinks(file)), file]
+  if (config !== undefined) return { text: config, files: own }
   const path = configFile as string
   const found = await inside(folder, file, place, path)
-  return { text: await readText(found), files: [...new Set([file, resolve(dirname(file), path), found])] }
+  const named = resolve(dirname(file), path)
+  return {
+    text: await readText(found),
+    files: [...new Set([...own, ...(await listLinks(named)), named, found])],
+  }
 }
 
 /**

@@ -146,11 +146,13 @@ async function readChanges(
  */
 export async function pruneFleets(
   api: Api,
-  owner: string,
-  documents: readonly FleetDocument[],
+  {
+    owner,
+    kept,
+    documents,
+  }: { owner: string; kept: readonly FleetConfigRecord[]; documents: readonly FleetDocument[] },
   isWanted: boolean,
 ): Promise<FleetStep[]> {
-  const kept = await listKept(api, owner)
   const left = kept.filter(({ name }) => !documents.some((document) => document.name === name))
   const steps: FleetStep[] = []
   for (const { id, name, managed } of left) {
@@ -181,7 +183,7 @@ export async function release(
   }
 }
 
-async function listKept(api: Api, owner: string): Promise<FleetConfigRecord[]> {
+export async function listKeptFleets(api: Api, owner: string): Promise<FleetConfigRecord[]> {
   try {
     const all = await api.get<FleetConfigRecord[]>('/api/fleet-configs')
     return all.filter(({ managed }) => managed?.owner === owner)

@@ -1,5 +1,6 @@
 import type { DesiredResult, ManagedConfigRecord } from '../../../lib/wire/desired.ts'
 import type { ConfigDiff } from '../../../lib/wire/diff.ts'
+import type { FleetConfigRecord } from '../../../lib/wire/fleet-configs.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import type { Arguments, ClientIo, Option } from '../command.ts'
@@ -8,7 +9,7 @@ import { OUTPUT_OPTION, printJson } from '../output.ts'
 import { type Api, openApi, patient, URL_OPTION } from '../server/api.ts'
 import { authorsOf, readCommit } from './commit.ts'
 import { readDesiredState } from './documents.ts'
-import { type FleetStep, pruneFleets, release, takeFleetStep } from './fleet-steps.ts'
+import { type FleetStep, listKeptFleets, pruneFleets, release, takeFleetStep } from './fleet-steps.ts'
 import { print } from './print.ts'
 import { findTargets, type Target, type Unclear } from './targets.ts'
 
@@ -64,9 +65,10 @@ export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolea
     again: args.isSet('again'),
     dry_run: isDryRun,
   }
-  const withAuthors = async ({ files }: { files: readonly string[] }) => ({
+  const kept = await readKept(api, owner)
+  const withAuthors = async (document: { files: readonly string[] }, ranSha: string | undefined) => ({
     ...common,
-    commit_authors: await authorsOf(files, commit, io.env),
+    commit_authors: await authorsOf({ files: document.files, ranSha }, commit, io.env),
   })
   const steps: (Step | FleetStep)[] = []
   const tell = () => {
@@ -76,7 +78,7 @@ export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolea
   steps.push(...unclear.map(refuse))
   const isPruned = args.isSet('prune') && !isDryRun
   try {
-    await takeAll(api, steps, { owner, state, targets, unclear, workloads, isPruned, withAuthors })
+    await takeAll(api, steps, { owner, state, targets, unclear, workloads, kept, isPruned, withAuthors })
   } catch (error) {
     // What was requested before stands, and nobody would know of it.
     if (steps.length > 0) tell()
@@ -97,20 +99,42 @@ interface Wanted {
   targets: readonly Target[]
   unclear: readonly Unclear[]
   workloads: readonly WorkloadRecord[]
+  kept: Kept
   isPruned: boolean
-  withAuthors(document: { files: readonly string[] }): Promise<Parameters<typeof takeFleetStep>[2]>
+  /** `ranSha`: the commit whose text runs, where the service knows one. */
+  withAuthors(
+    document: { files: readonly string[] },
+    ranSha: string | undefined,
+  ): Promise<Parameters<typeof takeFleetStep>[2]>
 }
+
+/** What the service says that the owner keeps in Git. */
+interface Kept {
+  workloads: readonly ManagedConfigRecord[]
+  fleets: readonly FleetConfigRecord[]
+}
+
+const readKept = async (api: Api, owner: string): Promise<Kept> => ({
+  workloads: await api.get<ManagedConfigRecord[]>(`/api/managed-configs?owner=${encodeURIComponent(owner)}`),
+  fleets: await listKeptFleets(api, owner),
+})
 
 /** Do one after the other, and add each to the steps as soon as it is done. */
 async function takeAll(
   api: Api,
   steps: (Step | FleetStep)[],
-  { owner, state, targets, unclear, workloads, isPruned, withAuthors }: Wanted,
+  { owner, state, targets, unclear, workloads, kept, isPruned, withAuthors }: Wanted,
 ): Promise<void> {
   // Where Git cannot say who made one of them, nothing is requested.
   const said: Awaited<ReturnType<typeof withAuthors>>[] = []
-  for (const document of [...targets.map((target) => target.document), ...state.fleets])
-    said.push(await withAuthors(document))
+  for (const { workload, document } of targets) {
+    const own = kept.workloads.find(({ workload_id: id }) => id === workload.id)
+    said.push(await withAuthors(document, own?.ran_commit_sha))
+  }
+  for (const document of state.fleets) {
+    const own = kept.fleets.find(({ name }) => name === document.name)
+    said.push(await withAuthors(document, own?.managed?.ran_commit_sha))
+  }
   for (const [at, target] of targets.entries()) steps.push(await takeStep(api, target, said[at]!))
   for (const [at, document] of state.fleets.entries())
     steps.push(await takeFleetStep(api, document, said[targets.length + at]!))
@@ -119,8 +143,9 @@ async function takeAll(
     ...targets,
     ...unclear.flatMap(({ candidates }) => candidates.map((workload) => ({ workload }))),
   ]
-  steps.push(...(await prune(api, owner, mayMean, workloads, isPruned && unclear.length === 0)))
-  steps.push(...(await pruneFleets(api, owner, state.fleets, isPruned)))
+  const isAllPruned = isPruned && unclear.length === 0
+  steps.push(...(await prune(api, { owner, kept: kept.workloads, mayMean, workloads }, isAllPruned)))
+  steps.push(...(await pruneFleets(api, { owner, kept: kept.fleets, documents: state.fleets }, isPruned)))
 }
 
 /** Whether something of a fleet config itself is another in the folder: `apply` stores that at once. */
@@ -184,13 +209,18 @@ async function readChanges(api: Api, config: string, result: DesiredResult): Pro
  */
 async function prune(
   api: Api,
-  owner: string,
-  targets: readonly Pick<Target, 'workload'>[],
-  workloads: readonly WorkloadRecord[],
+  {
+    owner,
+    kept,
+    mayMean,
+    workloads,
+  }: Pick<Wanted, 'owner' | 'workloads'> & {
+    kept: Kept['workloads']
+    mayMean: readonly Pick<Target, 'workload'>[]
+  },
   isWanted: boolean,
 ): Promise<Step[]> {
-  const kept = await api.get<ManagedConfigRecord[]>(`/api/managed-configs?owner=${encodeURIComponent(owner)}`)
-  const left = kept.filter(({ workload_id: id }) => !targets.some(({ workload }) => workload.id === id))
+  const left = kept.filter(({ workload_id: id }) => !mayMean.some(({ workload }) => workload.id === id))
   const steps: Step[] = []
   for (const { workload_id: id, config_hash: hash } of left) {
     const workload = workloads.find((one) => one.id === id)?.display_name ?? id

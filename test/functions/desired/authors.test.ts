@@ -11,7 +11,7 @@ import {
   noteCommitAuthors,
 } from '../../../lib/store/commit-authors.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
-import type { DesiredResult } from '../../../lib/wire/desired.ts'
+import type { DesiredResult, ManagedConfigRecord } from '../../../lib/wire/desired.ts'
 import { readArguments } from '../../../runtime/cli/arguments.ts'
 import { apply } from '../../../runtime/cli/commands/apply.ts'
 import { readCommit } from '../../../runtime/cli/desired/commit.ts'
@@ -148,6 +148,42 @@ describe('whoever made the commit does not approve it', () => {
   })
 })
 
+describe('whoever made what Git asked for before', () => {
+  const others = { commit_author: 'Carl <carl@example.com>' }
+  const mine = () => ({ commit_author: `Ann <${ann.email}>`, commit_sha: 'a'.repeat(40) })
+  const ran = async () => {
+    const { json } = await invoke(ctx, `GET /api/managed-configs?workload_id=${agent.workloadId}`, {
+      as: pipeline.token,
+    })
+    return (json as ManagedConfigRecord[])[0]?.ran_commit_sha
+  }
+
+  it('does not approve what comes in its place before anybody has looked at it', async () => {
+    await wish(TEXT, mine())
+    const { approval_id: id } = await wish(OTHER, others)
+    expect(await approve(id, ann)).toEqual([409, 'author'])
+    // Nor where that was rejected, or another one comes in the place of that one.
+    await invoke(ctx, `POST ${path()}/approvals/${id}/reject`, { as: bob.token, body: { comment: 'no' } })
+    const third = await wish(`${TEXT}# a third text\n`, others)
+    expect(await approve(third.approval_id, ann)).toEqual([409, 'author'])
+    expect(await ran()).toBeUndefined()
+  })
+
+  it('does once theirs was approved by somebody else and pushed, and Git is told by whom the next one is', async () => {
+    const { approval_id: id } = await wish(TEXT, mine())
+    expect(await approve(id, bob)).toEqual([200, undefined])
+    const pushed = await invoke(ctx, `POST ${path()}/approvals/${id}/push`, {
+      as: bob.token,
+      body: { comment: 'go' },
+    })
+    expect(pushed.status).toBe(202)
+    expect(await ran()).toBe('a'.repeat(40))
+    const next = await wish(OTHER, { ...others, commit_sha: 'b'.repeat(40) })
+    expect(await approve(next.approval_id, ann)).toEqual([200, undefined])
+    expect(await ran()).toBe('a'.repeat(40))
+  })
+})
+
 describe('a text is its authors’ for good', () => {
   const request = async (draft_yaml: string) => {
     const body = { draft_yaml, comment: 'by hand' }
@@ -165,7 +201,7 @@ describe('a text is its authors’ for good', () => {
     await wish(OTHER, { commit_author: 'Carl <carl@example.com>' })
     await release()
     expect(await approve(await request(TEXT), ann)).toEqual([409, 'author'])
-    expect(await approve(await request(OTHER), ann)).toEqual([200, undefined])
+    expect(await approve(await request(`${TEXT}# by hand\n`), ann)).toEqual([200, undefined])
   })
 
   it('also of a later commit with the same text, which asks for nothing more', async () => {

@@ -19,6 +19,7 @@ const selecting = (...hosts: string[]) => ({
 })
 const WISH = {
   owner: 'platform',
+  commit_sha: 'a'.repeat(40),
   name: 'Hosts',
   selector: selecting('vm-*'),
   variables: [{ name: 'site', label: 'identity/host.name', pattern: '[a-z0-9-]+' }],
@@ -31,6 +32,8 @@ async function wish(text: number, more: object = {}): Promise<DesiredFleetResult
   expect({ status, json }).toMatchObject({ status: 200 })
   return json as DesiredFleetResult
 }
+const ranCommit = async () =>
+  ((await scene.call('GET /api/fleet-configs')).json as FleetConfigRecord[])[0]?.managed?.ran_commit_sha
 const campaigns = async () => (await scene.call('GET /api/campaigns')).json as CampaignRecord[]
 
 /** Plan and request the campaign of a run as the command line does, and approve and start it as people do. */
@@ -61,6 +64,7 @@ const allRun = (text: number) => ['vm-1', 'vm-2', 'vm-3'].map((host) => hashOn(t
 async function beginSecond(): Promise<string> {
   await carryOut(await wish(1))
   expect(await wish(1)).toMatchObject({ action: 'unchanged' })
+  expect(await ranCommit()).toBe(WISH.commit_sha)
   const waves = { campaign: { ...WISH.campaign, waves: [{ count: 1, dwell_seconds: 600 }, {}] } }
   const id = await start(await wish(2, waves))
   await scene.work(300)

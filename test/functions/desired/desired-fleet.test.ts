@@ -171,6 +171,16 @@ describe('a fleet config that Git holds', () => {
     expect(await approve(byHand)).toEqual([409, 'author'])
   })
 
+  it('is not approved by whoever wrote the version before that nobody brought to a workload', async () => {
+    await host('vm-1')
+    const author = await signIn(ctx, { groups: ['editor'] })
+    await ask(await wish({ commit_author: `Ann <${author.email}>` }))
+    const id = await ask(await wish({ content: OTHER, commit_author: 'Bot <bot@example.com>' }))
+    const body = { plan_hash: (await campaign(id)).plan_hash, comment: 'fine' }
+    const refused = { status: 409, json: { reason: 'author' } }
+    expect(await post(`/api/campaigns/${id}/approve`, body, author.token)).toMatchObject(refused)
+  })
+
   it('is about whom Git says, without another version or campaign', async () => {
     const first = await wish()
     const moved = { match_labels: { 'identity/host.name': 'db-*' } }

@@ -123,6 +123,20 @@ describe('what an owner in Git keeps, handed over', () => {
     expect((await apply(heir, 'shop')).json).toMatchObject({ action: 'held', reason: 'rejected' })
   })
 
+  it('is nothing of a name, an id or an account that nothing can have', async () => {
+    await wish(former, 'platform', one, FIRST)
+    const nul = 'a\u0000'
+    const to = { to_account_id: heir.userId }
+    for (const body of [
+      { owner: nul, to_owner: 'edge', ...to },
+      { owner: 'platform', workload_ids: [nul], ...to },
+    ])
+      expect(await handOver(body)).toMatchObject({ status: 404, json: { code: 'not_managed' } })
+    expect(await handOver({ owner: 'platform', to_account_id: nul })).toMatchObject({
+      json: { code: 'account_unknown' },
+    })
+  })
+
   it('never leaves a name to two accounts, nor takes what another owner keeps', async () => {
     await wish(former, 'platform', one, FIRST)
     await wish(former, 'platform', two, SECOND)

@@ -199,6 +199,7 @@ const OBSTACLES = {
       configHash: FIRST,
       approvalId: null,
       commitSha: '',
+      ranCommitSha: '',
       commitAuthor: '',
       appliedAt: now(),
       appliedBy: 'ci@example.com',

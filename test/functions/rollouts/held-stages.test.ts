@@ -158,7 +158,14 @@ describe('a push in stages', () => {
     await push(await approved())
     const { workloadId } = agents[0]!
     const now = ctx.clock.now()
-    const applied = { configHash: HASH, approvalId: null, commitSha: '', commitAuthor: '', appliedAt: now }
+    const applied = {
+      configHash: HASH,
+      approvalId: null,
+      commitSha: '',
+      ranCommitSha: '',
+      commitAuthor: '',
+      appliedAt: now,
+    }
     const by = { appliedBy: 'ci@example.com', appliedById: null }
     await keepManagedConfig(database.pool, { workloadId, owner: 'infra/edge', ...applied, ...by })
     await settle()

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -39,6 +39,18 @@ const commandsIn = (out: string) =>
 it('refuses what is no UTF-8 on standard input as in a file: what is checked would not be what is there', async () => {
   const told = await saidOf(Buffer.from(`# caf\u00e9\n${HOSTILE}`, 'latin1'), '-')
   expect(told).toEqual({ code: 3, out: expect.stringContaining('standard input is no UTF-8') })
+})
+
+it('reads files only, and none to an end that it does not have: a link that somebody proposes may lead anywhere', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'muster-validate-'))
+  try {
+    const link = join(folder, 'gateway.yaml')
+    await symlink('/dev/zero', link)
+    const told = await saidOf('', link)
+    expect(told).toEqual({ code: 1, out: expect.stringContaining(`${link} is no file`) })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 })
 
 describe('what muster validate prints', () => {

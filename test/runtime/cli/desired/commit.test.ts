@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process'
-import { access, chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { access, chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readArguments } from '../../../../runtime/cli/arguments.ts'
 import { apply } from '../../../../runtime/cli/commands/apply.ts'
 import { plan } from '../../../../runtime/cli/commands/plan.ts'
 import { authorsOf as askAuthors, readCommit } from '../../../../runtime/cli/desired/commit.ts'
+import { listLinks } from '../../../../runtime/cli/desired/links.ts'
 
 // A pipeline reads folders that strangers wrote, beside a token: nothing that lies in them is run.
 
@@ -152,11 +153,11 @@ describe('the authors of a document', () => {
     const named = ['-c', `user.name=${who}`, '-c', `user.email=${who}@example.com`]
     await git(checkout, ...named, 'commit', '--quiet', '-m', file)
   }
-  const authorsFor = async (files: string[], more: Record<string, string> = {}) => {
+  const authorsFor = async (files: string[], more: Record<string, string> = {}, ranSha?: string) => {
     const env = { PATH: process.env['PATH'], HOME: root, ...more }
     const commit = await readCommit(checkout, readArguments([checkout], plan), env)
     const paths = files.map((file) => join(checkout, file))
-    return askAuthors(paths, commit, env)
+    return askAuthors({ files: paths, ranSha }, commit, env)
   }
 
   it('hold whoever last wrote each of its files, also where somebody else committed on top of it', async () => {
@@ -186,7 +187,10 @@ describe('the authors of a document', () => {
     const args = readArguments([checkout, '--author', 'zoe@example.com'], apply)
     const env = { PATH: process.env['PATH'], HOME: root, GITHUB_TRIGGERING_ACTOR: 'mallory' }
     const commit = await readCommit(checkout, args, env)
-    for (const authors of [commit.authors, await askAuthors([join(checkout, 'edge.yaml')], commit, env)]) {
+    for (const authors of [
+      commit.authors,
+      await askAuthors({ files: [join(checkout, 'edge.yaml')] }, commit, env),
+    ]) {
       expect(authors).toHaveLength(200)
       expect(authors).toEqual(expect.arrayContaining(['zoe@example.com', 'mallory', ANN]))
     }
@@ -201,10 +205,60 @@ describe('the authors of a document', () => {
     const env = { PATH: `${root}:${process.env['PATH']}`, HOME: root }
     const commit = await readCommit(checkout, readArguments([checkout], plan), env)
     for (const name of ['a.yaml', 'b.yaml', 'c.yaml'])
-      expect(await askAuthors([join(checkout, name)], commit, env)).toContain('ann <ann@example.com>')
+      expect(await askAuthors({ files: [join(checkout, name)] }, commit, env)).toContain(
+        'ann <ann@example.com>',
+      )
     const lines = (await readFile(asked, 'utf8')).split('\n')
     expect(lines.filter((line) => line === '--version')).toHaveLength(1)
     expect(lines.filter((line) => line.endsWith(' HEAD^{commit}'))).toHaveLength(1)
+  })
+
+  it('hold everybody who changed its files since the commit whose text runs, and nobody of before', async () => {
+    await write('ann', 'edge.yaml', 'a')
+    const ran = await git(checkout, 'rev-parse', 'HEAD')
+    await write('dave', 'edge.yaml', 'b')
+    await write('zoe', 'other.yaml', 'c')
+    await write('bot', 'edge.yaml', 'b, formatted')
+    await write('eve', 'README.md', 'words')
+    const named = (...names: string[]) => names.map((name) => `${name} <${name}@example.com>`)
+    expect((await authorsFor(['edge.yaml'], {}, ran)).sort()).toEqual(named('bot', 'dave', 'eve'))
+    // One that this history does not hold, as after it was rewritten: anybody may have changed it since.
+    expect((await authorsFor(['edge.yaml'], {}, '0'.repeat(39) + '1')).sort()).toEqual(
+      named('ann', 'bot', 'dave', 'eve'),
+    )
+    expect((await authorsFor(['edge.yaml'])).sort()).toEqual(named('bot', 'eve'))
+    expect((await authorsFor(['edge.yaml'], {}, '--output=/tmp/x')).sort()).toEqual(named('bot', 'eve'))
+  })
+
+  it('hold whoever led a link on the way to another text, and whoever moved a submodule', async () => {
+    await mkdir(join(checkout, 'v1'))
+    await mkdir(join(checkout, 'v2'))
+    await write('ann', 'v1/c.yaml', 'a')
+    await write('eve', 'v2/c.yaml', 'b')
+    await symlink('v1', join(checkout, 'configs'))
+    await write('zoe', 'README.md', 'now with a link')
+    await rm(join(checkout, 'configs'))
+    await symlink('v2', join(checkout, 'configs'))
+    await write('dave', 'notes', 'and now to the other')
+    await symlink('configs/../configs/c.yaml', join(checkout, 'named.yaml'))
+    await write('carol', 'more', 'a link over a link')
+    await write('bot', 'README.md', 'formatted')
+    const links = await listLinks(join(checkout, 'named.yaml'))
+    expect(links).toEqual(['named.yaml', 'configs', 'configs'].map((name) => join(checkout, name)))
+    const files = [...links.map((link) => relative(checkout, link)), 'v2/c.yaml']
+    const authors = await authorsFor(files)
+    for (const name of ['carol', 'dave', 'eve', 'bot'])
+      expect(authors).toContain(`${name} <${name}@example.com>`)
+
+    const inner = join(checkout, 'inner')
+    await mkdir(inner)
+    await git(inner, 'init', '--quiet')
+    await writeFile(join(inner, 'c.yaml'), 'a')
+    await git(inner, 'add', '--all')
+    await git(inner, 'commit', '--quiet', '-m', 'a config')
+    await write('mia', 'more', 'with a submodule')
+    await write('bot', 'README.md', 'formatted again')
+    expect(await authorsFor(['inner/c.yaml'])).toContain('mia <mia@example.com>')
   })
 
   it('hold everybody since the commit that the pipeline says was there before', async () => {
