@@ -1,5 +1,6 @@
 import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign.ts'
 import { applyDesiredFleet, type DesiredFleetOutcome } from '../../lib/desired/apply-fleet.ts'
+import { listUnknownAuthors } from '../../lib/desired/owner.ts'
 import { VERSION_ERRORS } from '../../lib/fleet-configs/read-version.ts'
 import { stillCovers } from '../../lib/identity/still-may.ts'
 import { uuidv7 } from '../../lib/ids.ts'
@@ -120,7 +121,14 @@ export default defineHttp({
       return problem(outcome.code, 'details' in outcome ? outcome.details : {})
     }
     for (const campaign of outcome.changed) ctx.campaigns.decided(campaign)
-    return json(await toResult(ctx, definition.fields.name, outcome))
+    const unknown = await listUnknownAuthors(ctx.db, {
+      commitAuthor: body.commit_author,
+      commitAuthors: body.commit_authors,
+    })
+    return json({
+      ...(await toResult(ctx, definition.fields.name, outcome)),
+      ...(unknown.length === 0 ? {} : { unknown_authors: unknown }),
+    })
   },
 })
 

@@ -1,4 +1,5 @@
 import { applyDesired } from '../../lib/desired/apply.ts'
+import { listUnknownAuthors } from '../../lib/desired/owner.ts'
 import { DesiredRequest, DesiredResult } from '../../lib/wire/desired.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
@@ -45,6 +46,10 @@ export default defineHttp({
     })
     if (!outcome.ok) return refuseApproval(outcome)
     const { verdict, hash, activeHash, proposed } = outcome
+    const unknown = await listUnknownAuthors(ctx.db, {
+      commitAuthor: body.commit_author,
+      commitAuthors: body.commit_authors,
+    })
     const approval = proposed ?? ('approval' in verdict ? verdict.approval : null)
     const result: DesiredResult = {
       workload_id: params.id,
@@ -53,6 +58,7 @@ export default defineHttp({
       ...('reason' in verdict && verdict.reason !== null ? { reason: verdict.reason } : {}),
       ...(activeHash === null ? {} : { active_config_hash: activeHash }),
       ...(approval === null ? {} : { approval_id: approval.id }),
+      ...(unknown.length === 0 ? {} : { unknown_authors: unknown }),
     }
     return json(result)
   },

@@ -1,4 +1,6 @@
 import { toEmailKey } from '../model/emails.ts'
+import { listNamesOfSomebody } from '../store/commit-authors.ts'
+import type { Db } from '../store/db.ts'
 
 const OWNER = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/
 
@@ -11,18 +13,31 @@ const NAMED = /^([^<]*)<([^<>]*)>/
  * The forms in which users may be found whom a commit names, in lower case: of `Ann <ann@example.com>` both the name and
  * the address. A commit may name anybody; but all that a wrong name does is to make one author more.
  */
-export function toAuthorNames({
-  commitAuthor,
-  commitAuthors,
-}: {
+export const toAuthorNames = ({ commitAuthor, commitAuthors }: CommitAuthors): string[] => [
+  ...new Set([commitAuthor, ...commitAuthors].flatMap(formsOf)),
+]
+
+/** Whom a commit names. */
+interface CommitAuthors {
   commitAuthor: string
   commitAuthors: readonly string[]
-}): string[] {
-  const forms = [commitAuthor, ...commitAuthors].flatMap((text) => {
-    const [, name, address] = NAMED.exec(text.trim()) ?? [text, text, '']
-    return [name!, address!]
+}
+
+function formsOf(text: string): string[] {
+  const [, name, address] = NAMED.exec(text.trim()) ?? [text, text, '']
+  return [name!, address!].map(toEmailKey).filter((form) => form !== '')
+}
+
+/**
+ * Those whom a commit names and nobody here is called: whoever they are, they count as a second person for its text. So
+ * it is with the addresses that GitHub gives those who show none.
+ */
+export async function listUnknownAuthors(db: Db, named: CommitAuthors): Promise<string[]> {
+  const known = await listNamesOfSomebody(db, toAuthorNames(named))
+  return [...new Set([named.commitAuthor, ...named.commitAuthors])].filter((text) => {
+    const forms = formsOf(text)
+    return forms.length > 0 && !forms.some((form) => known.has(form))
   })
-  return [...new Set(forms.map(toEmailKey))].filter((form) => form !== '')
 }
 
 /** The comment by which people see that a config is from Git: owner, commit and author. */

@@ -29,9 +29,12 @@ const TOKENS: readonly RegExp[] = [
 const URL_PATTERN = /\b([a-z][a-z0-9+.-]{0,30}):\/\/[^\s"'<>`|\\^{}]*/gi
 /** `name:password@host` without a scheme. */
 const USERINFO = /(?<![^\s@/"'<>])[^\s@:/"'<>]*:[^\s@/"'<>]+@[^\s@"'<>]+/g
-/** An e-mail address, its local part and domain in any script; a full stop or comma at the end is not part of it. */
+/**
+ * An e-mail address, its local part and domain in any script, with brackets in it as those of bots have; a full stop or
+ * comma at the end is not part of it.
+ */
 const EMAIL =
-  /(?:"[^"\n]{1,128}"|(?<![^\s@"'<>()[\],;:\\])[^\s@"'<>()[\],;:\\]+)@[^\s@"'<>()[\],;:\\]{0,255}[\p{L}\p{N}]/gu
+  /(?:"[^"\n]{1,128}"|(?<![^\s@"'<>,;:\\])[^\s@"'<>,;:\\]+)@[^\s@"'<>()[\],;:\\]{0,255}[\p{L}\p{N}]/gu
 
 /** Whether any pattern above could match: a cheap test that spares most texts the patterns. */
 const SUSPICIOUS =
@@ -52,6 +55,8 @@ const cut = (text: string): string =>
     ? `${text.slice(0, REPORT_TEXT_MAX - 1).replace(/[\ud800-\udbff]$/, '')}…`
     : text
 
+const lastBracket = (text: string): number => Math.max(...[...'()[]'].map((sign) => text.lastIndexOf(sign)))
+
 /** Takes secrets, credentials, hosts of URLs and e-mail addresses out of texts; see `createRedactor`. */
 export interface Redactor {
   /** The text itself when there is nothing to remove. */
@@ -66,8 +71,10 @@ export interface Redactor {
  */
 export function createRedactor(userIds: ReadonlyMap<string, string>): Redactor {
   const toUser = (email: string) => {
-    const id = userIds.get(email.toLowerCase())
-    return id === undefined ? REMOVED : `user:${id}`
+    // Words in brackets before it, or one bracket: what is behind the last may be the address of a user.
+    const start = userIds.has(email.toLowerCase()) ? 0 : 1 + lastBracket(email)
+    const id = userIds.get(email.slice(start).toLowerCase())
+    return id === undefined ? REMOVED : `${redactText(email.slice(0, start))}user:${id}`
   }
   const text = (raw: string): string => {
     if (HARMLESS.test(raw) || !SUSPICIOUS.test(raw)) return cut(raw)

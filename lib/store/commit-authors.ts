@@ -37,6 +37,16 @@ export async function noteCommitAuthors(
   )
 }
 
+/** Those of these names that somebody here has, in the forms of `toAuthorNames`. */
+export async function listNamesOfSomebody(db: Db, names: readonly string[]): Promise<Set<string>> {
+  const rows = await db.query<{ name: string }>(
+    `select lower(email) as name from users where lower(email) = any($1::text[])
+     union select name from provider_names where name = any($1::text[])`,
+    [names],
+  )
+  return new Set(rows.map(({ name }) => name))
+}
+
 /** Everybody who is kept of these texts. */
 export async function listCommitAuthors(db: Db, configHashes: readonly string[]): Promise<string[]> {
   const rows = await db.query<{ name: string }>(

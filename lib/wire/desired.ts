@@ -20,6 +20,11 @@ const COMMIT_AUTHORS = note(
   defaulted(listOf(200, size(string(), 0, 512)), []),
 )
 
+const UNKNOWN_AUTHORS = note(
+  'Those whom the commit names and nobody here is called: whoever they are, they count as a second person for this text. Absent where there are none.',
+  optional(array(string())),
+)
+
 export const DesiredRequest = named(
   'DesiredRequest',
   'Body of `POST /api/workloads/{id}/config/desired`.',
@@ -48,6 +53,7 @@ export const DesiredResult = named(
     config_hash: string(),
     active_config_hash: optional(string()),
     approval_id: note('The request that it is about.', optional(string())),
+    unknown_authors: UNKNOWN_AUTHORS,
   }),
 )
 export type DesiredResult = Infer<typeof DesiredResult>
@@ -141,6 +147,7 @@ export const DesiredFleetResult = named(
       'The campaign that carries it. A draft is still to be planned and asked for.',
       optional(string()),
     ),
+    unknown_authors: UNKNOWN_AUTHORS,
     campaign_status: optional(CampaignStatus),
     workload_count: note('Workloads that are under it now.', number()),
     definition_changes: note(

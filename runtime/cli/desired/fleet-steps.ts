@@ -23,6 +23,7 @@ export interface FleetStep {
   leaving_count?: number
   campaign_id?: string
   campaign_status?: CampaignStatus
+  unknown_authors?: readonly string[]
   /** What would change in meaning, a sentence each; only in a plan, and where the token may read versions. */
   changes?: readonly string[]
 }

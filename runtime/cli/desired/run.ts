@@ -5,7 +5,7 @@ import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import type { Arguments, ClientIo, Option } from '../command.ts'
 import { CommandFailure, EXIT, WrongArguments } from '../exit-codes.ts'
-import { OUTPUT_OPTION, printJson } from '../output.ts'
+import { OUTPUT_OPTION, printJson, toLine } from '../output.ts'
 import { type Api, openApi, patient, URL_OPTION } from '../server/api.ts'
 import { authorsOf, readCommit } from './commit.ts'
 import { readDesiredState } from './documents.ts'
@@ -35,6 +35,7 @@ export interface Step {
   active_config_hash?: string
   config_hash?: string
   approval_id?: string
+  unknown_authors?: readonly string[]
   /** What would change in meaning, a sentence each; only in a plan, and where the token may read what is active. */
   changes?: readonly string[]
 }
@@ -74,6 +75,7 @@ export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolea
   const tell = () => {
     if (args.text('output') === 'json') printJson(io, { owner, commit: sha, steps })
     else print(io, steps, state.others)
+    io.error(tellUnknown(steps))
   }
   steps.push(...unclear.map(refuse))
   const isPruned = args.isSet('prune') && !isDryRun
@@ -90,6 +92,17 @@ export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolea
     (step) => step.action === 'unchanged' && (!isDryRun || !changesDefinition(step)),
   )
   return args.isSet('exit-code') && !isSettled ? EXIT.differs : EXIT.done
+}
+
+const NAMES_SHOWN = 5
+
+/** That muster does not know some authors, who may so approve what they wrote; empty where it knows all. */
+function tellUnknown(steps: readonly (Step | FleetStep)[]): string {
+  const names = [...new Set(steps.flatMap(({ unknown_authors: unknown }) => unknown ?? []))]
+  if (names.length === 0) return ''
+  const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : ''
+  const told = `${names.slice(0, NAMES_SHOWN).join(', ')}${more}`
+  return `${toLine(`Nobody is called so in muster, so whoever they are may approve this: ${told}`)}\n`
 }
 
 /** What a folder means for the service. */

@@ -230,6 +230,14 @@ describe('a text is its authors’ for good', () => {
     expect([await count(), await areCommitAuthorsNoted(database.pool, hash, [ann.email])]).toEqual([1, true])
   })
 
+  it('and who asks hears whom of them nobody here is called, as with the addresses that hide one', async () => {
+    const hidden = 'ann <12+ann@users.noreply.github.com>'
+    const known = `Ann <${ann.email}>`
+    const said = { commit_author: hidden, commit_authors: [known, 'Carl', hidden] }
+    expect((await wish(TEXT, said)).unknown_authors).toEqual([hidden, 'Carl'])
+    expect((await wish(TEXT, { commit_author: known })).unknown_authors).toBeUndefined()
+  })
+
   it('and a plan notes nobody', async () => {
     await wish(TEXT, { ...said(), dry_run: true })
     expect(await approve(await request(TEXT), ann)).toEqual([200, undefined])

@@ -89,6 +89,7 @@ describe('a fleet config that Git holds', () => {
       workload_count: 0,
       joining_count: 1,
       leaving_count: 0,
+      unknown_authors: ['Ann'],
     })
     expect(await fleetConfigs()).toEqual([])
     const first = await wish()

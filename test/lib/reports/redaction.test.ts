@@ -16,6 +16,9 @@ describe('strict redaction', () => {
     ['asked by Operator@example.com, twice.', `asked by user:${ID}, twice.`],
     ['done by operator@example.com.', `done by user:${ID}.`],
     ['jörg.müller@bücher.example', 'user:user-2'],
+    ['49699+dependabot[bot]@users.example.com', '[redacted]'],
+    ['by dependabot[bot] <dependabot[bot]@example.com>', 'by dependabot[bot] <[redacted]>'],
+    ['asked (operator@example.com) twice', `asked (user:${ID}) twice`],
     ['<stranger@elsewhere.test>', '<[redacted]>'],
     ['root@localhost', '[redacted]'],
     ['https://tenant-a.internal:4317/v1/traces?x=1', 'https://[redacted]'],
@@ -52,7 +55,7 @@ describe('strict redaction', () => {
     expect(redactor.text(text)).toBe(text)
   })
 
-  it.each(['a', 'secret', 'user:', 'a@', 'aB1-', '"a'])(
+  it.each(['a', 'secret', 'user:', 'a@', 'aB1-', '"a', '[a', '(', 'a]'])(
     'takes time that grows with the text and no faster, for a long run of %j',
     (piece) => {
       const work = (length: number) => {
