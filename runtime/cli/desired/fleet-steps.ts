@@ -184,6 +184,7 @@ export async function release(
   }
 }
 
+/** The fleet configs that an owner keeps in Git. */
 export async function listKeptFleets(api: Api, owner: string): Promise<FleetConfigRecord[]> {
   try {
     const all = await api.get<FleetConfigRecord[]>('/api/fleet-configs')
