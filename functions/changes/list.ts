@@ -1,7 +1,9 @@
 import { array, optional, string, type } from 'superstruct'
 import { type FedChange, type FleetOfChanges, toChangeRecord } from '../../lib/changes/change-feed.ts'
+import { errorOfEnd } from '../../lib/fleet/decide/target-end.ts'
 import { whyOf } from '../../lib/fleet/views/errors.ts'
 import { causeOfHalt } from '../../lib/fleet/views/halt-cause.ts'
+import { isUnanswered } from '../../lib/fleet/views/revision.ts'
 import { readTime } from '../../lib/model/times.ts'
 import { type ChangeFilter, listChanges, type StoredChange } from '../../lib/store/change-feed.ts'
 import { ChangeRecord } from '../../lib/wire/change-feed.ts'
@@ -32,7 +34,7 @@ const readWord = <T extends string>(words: readonly T[], given: string | undefin
 const readBound = (given: string | undefined): Date | null | undefined =>
   given === undefined || given === '' ? undefined : readTime(given)
 
-const fleetOf = ({ fleet, views }: Context): FleetOfChanges => ({
+const fleetOf = ({ fleet, views, clock }: Context): FleetOfChanges => ({
   countLive: (workloadId) => fleet.workload(workloadId)?.live.count ?? 0,
   troubleUnder(workloadId, pushId) {
     const workload = fleet.workload(workloadId)
@@ -50,7 +52,14 @@ const fleetOf = ({ fleet, views }: Context): FleetOfChanges => ({
       ? {}
       : { error_cause, ...(error_title === undefined ? {} : { error_title }) }
   },
+  whySilent(workloadId, { id, outcome }) {
+    const push = fleet.workload(workloadId)?.newestPush ?? null
+    const isSilent = push?.pushId === id ? isUnanswered(push, clock.now()) : outcome === 'in_part'
+    const { cause, title } = errorOfEnd('no_answer')
+    return isSilent ? { error_cause: cause, error_title: title } : {}
+  },
 })
+
 /** The same changes; those that are campaigns say what they wait for, as their pages do. */
 async function withHeldUp({ campaigns }: Context, changes: readonly StoredChange[]): Promise<FedChange[]> {
   const running = changes.filter(({ kind, status }) => kind === 'campaign' && status === 'running')

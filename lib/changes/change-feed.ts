@@ -39,13 +39,29 @@ export interface FleetOfChanges {
   troubleUnder(workloadId: string, pushId: string): ChangeRecord['unhealthy_since'] | null
   /** Why a rollout in stages stands still, as everybody may be told. */
   whyHalted(workloadId: string, rolloutId: string): Pick<ChangeRecord, 'error_cause' | 'error_title'>
+  /** That instances do not answer to a push; nothing where all do that are waited for. */
+  whySilent(
+    workloadId: string,
+    push: Pick<StoredChange, 'id' | 'outcome'>,
+  ): Pick<ChangeRecord, 'error_cause' | 'error_title'>
 }
 
-/** Why a push failed; of a rollout that stands still without that any instance failed it, why it does. */
+/** Outcomes of a push that some instances have and others do not, or not yet. */
+const REACHED_SOME: ReadonlySet<StoredChange['outcome']> = new Set(['in_part', 'open'])
+
+/** Whether a push has no cause of its own though not all of its instances have it. */
+const lacksCause = ({ errorCause, kind, outcome, workloadId }: StoredChange): boolean =>
+  errorCause === null && workloadId !== null && kind !== 'request' && REACHED_SOME.has(outcome)
+
+/**
+ * Why a push failed, or is not on all of its instances; of a rollout that stands still without that any instance failed it,
+ * why it does.
+ */
 function causeOf(change: StoredChange, fleet: FleetOfChanges): ReturnType<FleetOfChanges['whyHalted']> {
   const { errorCause, errorTitle, workloadId, rolloutId, rolloutStatus } = change
   if (errorCause === null && workloadId !== null && rolloutId !== null && rolloutStatus === 'halted')
     return fleet.whyHalted(workloadId, rolloutId)
+  if (workloadId !== null && lacksCause(change)) return fleet.whySilent(workloadId, change)
   return {
     ...(errorCause === null ? {} : { error_cause: errorCause }),
     ...(errorTitle === null ? {} : { error_title: errorTitle }),

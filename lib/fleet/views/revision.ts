@@ -70,6 +70,16 @@ function silentCount({ counts }: Push): number {
   )
 }
 
+/** Targets that did not answer in time, or stopped answering. */
+const timedOutCount = (push: Push, now: Date): number => {
+  const limit = timeoutAt(push)
+  return (limit !== null && now >= limit ? silentCount(push) : 0) + push.counts.straggler
+}
+
+/** Whether targets of a push have not answered in the time that they have for that. */
+export const isUnanswered = (push: Push, now: Date): boolean =>
+  timedOutCount(push, now) + push.counts.gone > 0
+
 /** How a config did at its worst, as it stands in records; nothing where no instance was seen unhealthy under it. */
 export function toWorstHealth(push: Push | null): { worst_health?: WorstHealth } {
   if (push === null || push.unhealthyAt === null) return {}
@@ -86,9 +96,7 @@ export function toWorstHealth(push: Push | null): { worst_health?: WorstHealth }
 /** One push as lists, records and hub frames show it: without content and without instances. */
 export function toRevision(push: Push, around: RevisionSurroundings, texts: TextAccess): RevisionRecord {
   const { counts } = push
-  const limit = timeoutAt(push)
-  const isLate = limit !== null && around.now >= limit
-  const timedOut = (isLate ? silentCount(push) : 0) + counts.straggler
+  const timedOut = timedOutCount(push, around.now)
   const excluded = Object.values(push.excluded).reduce((sum, count) => sum + count, 0)
   const groups = around.groups.length > 0 ? around.groups : groupsOfPush(push, timedOut)
   return {

@@ -57,6 +57,26 @@ describe('a push that two of five instances never took', () => {
     expect(await told()).toEqual(IN_PART)
   })
 
+  it('says so in the feed as the reason why not all have it, while it goes on and after', async () => {
+    const why = async () => {
+      const [entry] = await get<ChangeRecord[]>('/api/changes')
+      return [entry?.outcome, entry?.error_cause, entry?.error_title]
+    }
+    expect(await why()).toEqual(['open', undefined, undefined])
+    await wait(60)
+    const silent = ['no_answer', 'Did not answer any of the offers']
+    expect(await why()).toEqual(['open', ...silent])
+    await wait(900)
+    expect(await why()).toEqual(['in_part', ...silent])
+    // Also once it is not the newest any more.
+    await pushConfig(ctx.fleet, workloadId, configYaml(2))
+    for (const agent of agents) agent.apply()
+    await ctx.advance(300)
+    const [after, before] = await get<ChangeRecord[]>('/api/changes')
+    expect([after!.outcome, after!.error_cause]).toEqual(['succeeded', undefined])
+    expect([before!.outcome, before!.error_cause]).toEqual(['in_part', 'no_answer'])
+  })
+
   it('stays so where their connections break and come back, until they say that they have applied it', async () => {
     await wait(900)
     for (const agent of agents.slice(3)) agent.lose()
