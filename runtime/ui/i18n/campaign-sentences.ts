@@ -20,12 +20,13 @@ import type {
   CampaignTargetState,
   CampaignVerdict,
 } from '../../../lib/wire/campaigns.ts'
+import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import { countMissing, isAppliedInPart } from '../logic/campaigns.ts'
 import { namedAt } from '../logic/workloads.ts'
 import { describeAftermath } from './aftermath.ts'
 import { hasGoneBack } from './campaign-status.ts'
 import { campaignTexts } from './campaigns.ts'
-import { describeWhy } from './causes.ts'
+import { describeError, describeWhy } from './causes.ts'
 import { changeFeedTexts } from './change-feed.ts'
 import { say } from './define.ts'
 import { formatAgo, formatClock, formatExact, formatLeft, formatList, formatNumber } from './format.ts'
@@ -232,6 +233,17 @@ function listUnwell(
   const more = count - named.length
   return [...named, ...(named.length > 0 && more > 0 ? [say(campaignTexts).haltMore(more)] : [])].join('; ')
 }
+
+/** Which destinations others cannot reach now, who cannot, and why; '' for none. */
+export const describeFailingThere = (destinations: readonly ExportDestination[]): string =>
+  destinations
+    .map(({ address = '', failing, workloads }) => {
+      const [first] = workloads.filter(({ is_failing: isFailing }) => isFailing)
+      const { workload_count: count = 0, ...error } = failing ?? {}
+      const who = first === undefined ? '' : namedAt(first.display_name, first.place ?? '', false)
+      return say(campaignTexts).failingThere(address, who, count - 1, describeError(error))
+    })
+    .join('; ')
 
 /** How many of those that a campaign is to change are not well before it comes to them, and which; '' for none. */
 export function describeUnwellNow(

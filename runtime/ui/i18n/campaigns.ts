@@ -136,6 +136,7 @@ export const campaignTexts = defineTexts({
       instances: 'Instances that restart',
       production: 'Of production',
       unwell: 'Not well now',
+      failingThere: 'Sends to what others cannot reach',
       away: 'Away, catch up later',
       noWayBack: 'Without a way back',
       componentsUnknown: 'Do not say what they were built with: components not checked',
@@ -147,6 +148,8 @@ export const campaignTexts = defineTexts({
     },
     likeProduction: (production: number, count: number) =>
       `${n(production)} · ${n(count)} without a trusted label, approved as production`,
+    failingThere: (address: string, who: string, more: number, why: string) =>
+      `${address} (${who}${more > 0 ? ` and ${n(more)} more` : ''}${why && `: ${why}`})`,
     unwellOf: (count: number, all: number, who: string) => `${n(count)} of ${n(all)}${who && `: ${who}`}`,
     unfitRefuses: 'Let nobody ask for it where the patch does not fit one of them',
     otherMatches: 'Named like what is renamed, and left as it is:',
@@ -522,6 +525,7 @@ export const campaignTexts = defineTexts({
       instances: 'Instances qui redémarrent',
       production: 'En production',
       unwell: 'En difficulté à présent',
+      failingThere: 'Envoie là où d’autres échouent',
       away: 'Absents, rattraperont',
       noWayBack: 'Sans retour possible',
       componentsUnknown: 'Ne disent pas leurs composants : non vérifiés',
@@ -533,6 +537,8 @@ export const campaignTexts = defineTexts({
     },
     likeProduction: (production: number, count: number) =>
       `${n(production)} · ${n(count)} sans étiquette de confiance, ${plural(count, 'approuvé', 'approuvés')} comme la production`,
+    failingThere: (address: string, who: string, more: number, why: string) =>
+      `${address} (${who}${more > 0 ? ` et ${n(more)} de plus` : ''}${why && ` : ${why}`})`,
     unwellOf: (count: number, all: number, who: string) => `${n(count)} sur ${n(all)}${who && ` : ${who}`}`,
     unfitRefuses: 'Que personne ne puisse la demander si le correctif ne convient pas à l’un d’eux',
     otherMatches: 'Porte le même nom que ce qui est renommé, et reste tel quel :',

@@ -12,6 +12,7 @@ import type {
   CampaignTarget,
   CampaignTargetState,
 } from '../../../lib/wire/campaigns.ts'
+import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import type { RiskLevel } from '../../../lib/wire/plan.ts'
 import type { RolloutStage } from '../../../lib/wire/rollouts.ts'
 import { CAMPAIGN_TARGET_STATES } from '../../../lib/wire/values.ts'
@@ -218,6 +219,35 @@ const LEADS_ON: ReadonlySet<CampaignStep> = new Set(['request', 'approve', 'star
 /** Whether a step is urged: it leads on, and to more than the same halt. */
 export const isUrged = (step: CampaignStep, of: Pick<CampaignRecord, 'status' | 'halt'>): boolean =>
   LEADS_ON.has(step) && !(step === 'continue' && haltsAgainOver(of) !== null)
+
+const HOST_CHARACTER = /[\w.-]/
+
+/** Whether a text names a host, and not only as a part of another name. */
+function namesHost(text: string, host: string): boolean {
+  for (let at = text.indexOf(host); at !== -1; at = text.indexOf(host, at + 1)) {
+    const [before, after] = [text[at - 1] ?? '', text[at + host.length] ?? '']
+    if (!HOST_CHARACTER.test(before) && !HOST_CHARACTER.test(after)) return true
+  }
+  return false
+}
+
+/** The destinations that a campaign's own text or patch names and that others cannot reach now. */
+export function listFailingThere(
+  { change }: Pick<CampaignRecord, 'change'>,
+  destinations: readonly ExportDestination[],
+): ExportDestination[] {
+  const text =
+    change.kind === 'text'
+      ? change.yaml
+      : change.kind === 'patch' && change.patch
+        ? JSON.stringify(change.patch)
+        : undefined
+  if (text === undefined) return []
+  return destinations.filter(({ failing, address = '' }) => {
+    const host = address.replace(/:\d+$/, '')
+    return failing !== undefined && host !== '' && namesHost(text, host)
+  })
+}
 
 const RISKS: readonly RiskLevel[] = ['high', 'medium', 'low', 'none']
 

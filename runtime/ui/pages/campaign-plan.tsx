@@ -1,13 +1,16 @@
 import { countLeftOut } from '../../../lib/model/left-out.ts'
 import type { CampaignPlan, CampaignRecord } from '../../../lib/wire/campaigns.ts'
-import { describeLeftOut, describeUnwellNow } from '../i18n/campaign-sentences.ts'
+import { describeFailingThere, describeLeftOut, describeUnwellNow } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatLeft, formatList, formatNumber } from '../i18n/format.ts'
 import { rolloutTexts } from '../i18n/rollout.ts'
-import { lookOfWave, toBar, waveStateOf } from '../logic/campaigns.ts'
+import { listFailingThere, lookOfWave, toBar, waveStateOf } from '../logic/campaigns.ts'
 import { Pairs } from '../parts/page.tsx'
 import { Ago, Mark, Track } from '../parts/state.tsx'
+import { api } from '../state/endpoints.ts'
+import { holds } from '../state/session.ts'
+import { useResource } from '../state/use-resource.ts'
 
 /** How many it changes in production, and how many are approved as if they were. */
 function sayProduction({ approval_rule: rule }: CampaignRecord, plan: CampaignPlan): string {
@@ -16,10 +19,18 @@ function sayProduction({ approval_rule: rule }: CampaignRecord, plan: CampaignPl
   return like > 0 ? say(campaignTexts).likeProduction(production, like) : formatNumber(production)
 }
 
+/** Before a campaign is begun: where it would send to what others cannot reach; '' for nowhere, or where nobody may know. */
+function useFailingThere(of: CampaignRecord): string {
+  const asks = of.started_at === undefined && of.change.kind !== 'version' && holds('config:read_content')
+  const destinations = useResource(asks ? 'destinations' : null, (abort) => api.destinations(abort))
+  return describeFailingThere(listFailingThere(of, destinations.data ?? []))
+}
+
 /** The plan in numbers. */
 export function PlanNumbers({ of, plan }: { of: CampaignRecord; plan: CampaignPlan }) {
   const words = say(campaignTexts)
   const unwell = describeUnwellNow(of)
+  const failing = useFailingThere(of)
   const { numbers } = words
   const leftOut = describeLeftOut(plan.left_out ?? countLeftOut(plan))
   const missing = plan.missing_components ?? []
@@ -33,6 +44,7 @@ export function PlanNumbers({ of, plan }: { of: CampaignRecord; plan: CampaignPl
           [numbers.instances, formatNumber(plan.instance_count)],
           [numbers.production, sayProduction(of, plan)],
           ...(unwell === '' ? [] : ([[numbers.unwell, <b class="warn">{unwell}</b>]] as const)),
+          ...(failing === '' ? [] : ([[numbers.failingThere, <b class="warn">{failing}</b>]] as const)),
           ...(away > 0 ? ([[numbers.away, formatNumber(away)]] as const) : []),
           ...(plan.outside_scope_count === undefined
             ? []

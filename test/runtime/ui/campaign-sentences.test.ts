@@ -6,12 +6,14 @@ import type {
   CampaignRecord,
   CampaignTarget,
 } from '../../../lib/wire/campaigns.ts'
+import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import { describeAlert } from '../../../runtime/ui/i18n/alerts.ts'
 import { describeHaltDetail, describeWho } from '../../../runtime/ui/i18n/audit.ts'
 import {
   describeCampaign,
   describeDeadEnd,
   describeFailedSince,
+  describeFailingThere,
   describeFate,
   describeHalt,
   describeHaltNext,
@@ -33,6 +35,7 @@ import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
 import {
   inOrder,
   isUrged,
+  listFailingThere,
   lookOf,
   passedBy,
   rolledBackToo,
@@ -539,6 +542,41 @@ test('how the workloads of a campaign stand is told in one order, however they a
   ]
   expect(inOrder({ rolled_back: 3, failed: 1 })).toEqual(told)
   expect(inOrder({ failed: 1, rolled_back: 3 })).toEqual(told)
+})
+
+describe('where a campaign would send to', () => {
+  const to = (address: string, workloads: object[]) => ({
+    address,
+    exporter: 'otlphttp',
+    signals: ['traces'],
+    workload_count: 3,
+    instance_count: 3,
+    failing: { workload_count: 2, error_cause: 'x', error_title: 'A backend cannot be reached' },
+    workloads,
+  })
+  const fails = to('mail.example.com:4318', [
+    { id: 'a', display_name: 'mail-gateway', is_failing: true },
+    { id: 'b', display_name: 'other' },
+  ]) as unknown as ExportDestination
+  const { failing: _none, ...well } = fails
+  const yaml = (host: string) =>
+    ({ change: { kind: 'text', yaml: `exporters: {otlphttp: {endpoint: "https://${host}:4318"}}` } }) as never
+
+  test('is told where that fails for others now, by name and cause', () => {
+    expect(listFailingThere(yaml('mail.example.com'), [fails])).toEqual([fails])
+    expect(describeFailingThere([fails])).toBe(
+      'mail.example.com:4318 (mail-gateway and 1 more: A backend cannot be reached)',
+    )
+    const patch = { change: { kind: 'patch', patch: { merge: { a: 'mail.example.com:4318' } } } } as never
+    expect(listFailingThere(patch, [fails])).toEqual([fails])
+  })
+
+  test('is not told of a host that is only a part of another name, nor where all is well there, nor unread', () => {
+    for (const host of ['webmail.example.com', 'mail.example.com.au', 'my-mail.example.com'])
+      expect(listFailingThere(yaml(host), [fails])).toEqual([])
+    expect(listFailingThere(yaml('mail.example.com'), [well as ExportDestination])).toEqual([])
+    expect(listFailingThere({ change: { kind: 'text' } } as never, [fails])).toEqual([])
+  })
 })
 
 describe('a campaign after which workloads became unhealthy', () => {
