@@ -43,8 +43,8 @@ export function PlanNumbers({ of, plan }: { of: CampaignRecord; plan: CampaignPl
           [numbers.targets, formatNumber(plan.target_count)],
           [numbers.instances, formatNumber(plan.instance_count)],
           [numbers.production, sayProduction(of, plan)],
-          ...(unwell === '' ? [] : ([[numbers.unwell, <b class="warn">{unwell}</b>]] as const)),
-          ...(failing === '' ? [] : ([[numbers.failingThere, <b class="warn">{failing}</b>]] as const)),
+          ...(unwell === '' ? [] : ([[numbers.unwell, <span class="warn">{unwell}</span>]] as const)),
+          ...(failing === '' ? [] : ([[numbers.failingThere, <span class="warn">{failing}</span>]] as const)),
           ...(away > 0 ? ([[numbers.away, formatNumber(away)]] as const) : []),
           ...(plan.outside_scope_count === undefined
             ? []

@@ -37,7 +37,7 @@ export function CampaignRules({ of }: { of: CampaignRecord }) {
   const words = say(campaignFormTexts)
   const inFlight = words.ruleInstances(of.max_in_flight)
   return (
-    <div class="pane">
+    <div class="pane stack tight">
       <h2>{words.rules}</h2>
       <p class="muted">{words.rulesLead}</p>
       <Pairs
