@@ -1,6 +1,6 @@
 import { type FleetVerdict, toneOf } from '../logic/overview.ts'
 import { defineTexts, plural, say } from './define.ts'
-import { formatNumber } from './format.ts'
+import { formatList, formatNumber } from './format.ts'
 
 const n = formatNumber
 
@@ -29,6 +29,7 @@ export const overviewTexts = defineTexts({
       all === 1 ? 'failing' : `failing for ${n(count)} of ${n(all)}`,
     noAddress: 'no address in the config',
     andMore: (count: number) => `and ${n(count)} more`,
+    more: (count: number) => `${n(count)} more`,
     changes: 'Changed in the last 24 hours',
     noChanges: 'Nothing was changed.',
     allChanges: 'All changes',
@@ -82,7 +83,8 @@ export const overviewTexts = defineTexts({
     failingNow: (count: number, all: number) =>
       all === 1 ? 'en échec' : `en échec pour ${n(count)} sur ${n(all)}`,
     noAddress: 'pas d’adresse dans la config',
-    andMore: (count: number) => `et ${n(count)} autres`,
+    andMore: (count: number) => `et ${n(count)} ${plural(count, 'autre', 'autres')}`,
+    more: (count: number) => `${n(count)} ${plural(count, 'autre', 'autres')}`,
     changes: 'Changé ces dernières 24 heures',
     noChanges: 'Rien n’a été changé.',
     allChanges: 'Tous les changements',
@@ -114,6 +116,10 @@ export const overviewTexts = defineTexts({
     badOf: (count: number, read: number) => `${n(count)} des ${n(read)} plus récents en échec ou à l’arrêt.`,
   },
 })
+
+/** Some of many by name, and how many more there are. */
+export const listSome = (names: readonly string[], more: number): string =>
+  formatList([...names, ...(more > 0 ? [say(overviewTexts).more(more)] : [])])
 
 /** Is it us? What is wrong with the fleet, and whether somebody changed something, in a few sentences. */
 export function describeFleet(of: FleetVerdict): { state: string; cause: string } {

@@ -25,6 +25,7 @@ const troubleTexts = defineTexts({
     leaving: 'its last instance left',
     unreachable: (address: string) => `cannot reach ${address}`,
     outdated: 'its version is too old',
+    because: (what: string, why: string) => `${what}: ${why}`,
   },
   fr: {
     disconnected: 'aucune instance connectée',
@@ -43,6 +44,7 @@ const troubleTexts = defineTexts({
     leaving: 'sa dernière instance est partie',
     unreachable: (address: string) => `${address} injoignable`,
     outdated: 'sa version est trop ancienne',
+    because: (what: string, why: string) => `${what} : ${why}`,
   },
 })
 
@@ -57,9 +59,18 @@ export function describeReason(
   const part = component ? nameOfPart(component) : ''
   // A host that is named says already that it cannot be reached; where there is little room it comes first.
   const host = about['address'] ? say(troubleTexts).unreachable(about['address']) : sayUnknownHost(about)
-  const said = host === '' ? [part, describeWhy(trouble)] : [host, part]
-  return said.filter((text) => text !== '').join(host === '' ? ': ' : ' · ')
+  return host === ''
+    ? because(part, describeWhy(trouble))
+    : [host, part].filter((text) => text !== '').join(' · ')
 }
+
+/** What is so and why, as far as either is known. */
+const because = (what: string, why: string): string =>
+  what === '' || why === '' ? what + why : say(troubleTexts).because(what, why)
+
+/** What is wrong with a workload, in a few words, and why. */
+export const describeWithReason = (trouble: WorkloadTrouble): string =>
+  because(describeKind(trouble), describeReason(trouble))
 
 /** How many instances are unhealthy besides what happened to a config; empty where none is. */
 export const describeBeside = ({

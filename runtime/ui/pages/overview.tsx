@@ -10,9 +10,9 @@ import { alertTexts, describeAlertGroup } from '../i18n/alerts.ts'
 import { describeError } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
-import { formatList, formatNumber, tick } from '../i18n/format.ts'
+import { formatNumber, tick } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
-import { describeFleet, overviewTexts } from '../i18n/overview.ts'
+import { describeFleet, listSome, overviewTexts } from '../i18n/overview.ts'
 import { hrefOfMoment } from '../logic/moments.ts'
 import { isMade, judgeFleet, toHealthBars, toneOf } from '../logic/overview.ts'
 import { causeHref, nameOfSubject, sayAlert, useNamesOf } from '../parts/alert-table.tsx'
@@ -170,7 +170,7 @@ function PressingAlert({ of: { alert, alike, is_over: isOver, workload } }: { of
             <span class="muted">
               · {count(alike.count)} · <Ago at={alike.since} />
             </span>
-            <div>{formatList([...names, ...(more > 0 ? [words.andMore(more)] : [])])}</div>
+            <div>{listSome(names, more)}</div>
           </>
         ) : (
           <>

@@ -11,7 +11,7 @@ import { changeFeedTexts, describeChange, describePeople } from '../i18n/change-
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatClock, formatDay, formatExact } from '../i18n/format.ts'
-import { describeKind, describeReason } from '../i18n/trouble.ts'
+import { describeWithReason } from '../i18n/trouble.ts'
 import { AUTO_APPLY_LOOK, lookOf } from '../logic/campaigns.ts'
 import { isTakenBack, stateOf } from '../logic/pushes.ts'
 import { REQUEST_LOOK } from '../logic/requests.ts'
@@ -116,10 +116,6 @@ function sayHalt({ cause, title, ...halt }: NonNullable<ChangeRecord['halt']>): 
   return [...describeHalt(halt), ...(why === '' ? [] : [`${why}.`])].join(' ')
 }
 
-/** What is the matter since a push. */
-const describeSince = (trouble: NonNullable<ChangeRecord['unhealthy_since']>): string =>
-  [describeKind(trouble), describeReason(trouble)].filter((part) => part !== '').join(': ')
-
 /** What else there is to say of a change, in small: people, how far it got, and why. */
 function More({ of }: { of: ChangeRecord }) {
   const words = say(changeFeedTexts)
@@ -138,7 +134,7 @@ function More({ of }: { of: ChangeRecord }) {
     <>
       {small.length > 0 && <div class="muted small">{small.join(' · ')}</div>}
       {cause !== '' && <div class="bad small">{cause}</div>}
-      {of.unhealthy_since && <div class="bad small">▲ {describeSince(of.unhealthy_since)}</div>}
+      {of.unhealthy_since && <div class="bad small">▲ {describeWithReason(of.unhealthy_since)}</div>}
       {of.comment !== undefined && <blockquote class="why">{of.comment}</blockquote>}
     </>
   )

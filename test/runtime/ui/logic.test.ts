@@ -239,6 +239,12 @@ describe('why a workload is unwell', () => {
     )
   })
 
+  test('has a blank before its colon in French', () => {
+    language.value = 'fr'
+    expect(describeReason(trouble({}))).toBe('exporter otlp/eu\u00a0: Une destination est injoignable')
+    language.value = 'en'
+  })
+
   test('is the push that failed; how many are unhealthy stands beside it', () => {
     const failed = { kind: 'push_failed', unhealthy_count: 12, instance_count: 24 } as const
     expect(describeTrouble(failed)).toBe('config failed, no way back · 12 of 24 unhealthy')

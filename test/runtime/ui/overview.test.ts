@@ -5,7 +5,7 @@ import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { FleetSummary } from '../../../lib/wire/fleet-summary.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
-import { describeFleet } from '../../../runtime/ui/i18n/overview.ts'
+import { describeFleet, listSome } from '../../../runtime/ui/i18n/overview.ts'
 import { toStretches } from '../../../runtime/ui/logic/bars.ts'
 import {
   isMade,
@@ -171,6 +171,14 @@ describe('is it us?', () => {
       '1 change in the last 24 hours, none of them failed; 1 has not ended yet.',
     )
   })
+})
+
+test('some of many are listed with how many more there are, with one “and”', () => {
+  expect(listSome(['a', 'b'], 21)).toBe('a, b and 21 more')
+  expect(listSome(['a', 'b'], 0)).toBe('a and b')
+  language.value = 'fr'
+  expect(listSome(['a', 'b'], 21)).toBe('a, b et 21 autres')
+  language.value = 'en'
 })
 
 describe('the numbers of the overview', () => {
