@@ -21,7 +21,7 @@ export async function readApproverStandings(
   db: Db,
   requests: readonly (AskedApprovers & { covers: Covers })[],
 ): Promise<ApprovalCase['approvers'][]> {
-  const asked = requests.map(({ userIds, authors, requestedAt }) => ({ userIds, authors, requestedAt }))
+  const asked = requests.map(({ covers: _, ...request }) => request)
   const lists = await listApproverStandings(db, asked)
   return lists.map((standings, at) => {
     const { covers } = requests[at]!
@@ -82,9 +82,12 @@ export async function readApprovalCases(
   changes: readonly ApprovedChange[],
   now: Date,
 ): Promise<ApprovalCase[]> {
-  const requests = changes.map(({ given, alsoAsking, valueAuthors: _, ...request }) => ({
+  const requests = changes.map(({ given, alsoAsking, authors, valueAuthors = [], requestedAt, covers }) => ({
     userIds: [...given.map(({ userId }) => userId), ...alsoAsking],
-    ...request,
+    authors,
+    valueAuthors,
+    requestedAt,
+    covers,
   }))
   const approvers = await readApproverStandings(tx, requests)
   const isSoleApprover = await hasSoleApprover(tx)

@@ -67,7 +67,10 @@ const listHoldersFor = (db: Db, changes: readonly WaitingChange[]): Promise<Hold
   listHolders(
     db,
     rolesWith('config:approve'),
-    [...new Set(changes.flatMap(({ asked }) => [...asked.authors]))],
+    {
+      authors: [...new Set(changes.flatMap(({ asked }) => [...asked.authors]))],
+      others: [...new Set(changes.flatMap(({ judgement }) => judgement.counted))],
+    },
     HOLDERS_MAX,
   )
 
@@ -76,14 +79,16 @@ function wouldCount(
   { asked, judgement, requestedAt, covers }: WaitingChange,
   holder: HolderAccount,
 ): boolean {
-  const { id, roles, changedBy, changed, changedAt } = holder
-  if (judgement.counted.includes(id)) return false
+  const { id, roles, changedBy, changed, changedAt, alsoIds } = holder
+  if (judgement.counted.some((one) => one === id || alsoIds.includes(one))) return false
   const isAuthor = (other: string) => asked.authors.has(other)
   const standing = {
     mayApprove: covers(grantsOf(roles)),
     isShapedByAuthor: changedBy.some(isAuthor),
     hasShapedAuthor: changed.some(isAuthor),
     isShapedSinceRequest: changedAt !== null && changedAt > requestedAt,
+    isAuthorToo: alsoIds.some(isAuthor),
+    alsoIds,
   }
   const approvers = new Map([[id, standing]])
   return discountOf({ ...asked, approvers }, judgement.rule, { userId: id, at: asked.now }) === null

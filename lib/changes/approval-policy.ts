@@ -211,8 +211,8 @@ export async function standsAgainstPolicy(db: Db, userId: string): Promise<boole
 
 /**
  * Whether this actor is no independent second person: whoever asked first has changed the account of this one (made it,
- * set its password, linked or regrouped it, made a token of it) or the other way round, or anybody has changed it
- * since.
+ * set its password, linked or regrouped it, made a token of it) or the other way round, or both accounts are of one
+ * person, or anybody has changed it since.
  */
 async function isShaped(
   tx: Db,
@@ -222,5 +222,6 @@ async function isShaped(
   const request = { userIds: [userId], authors: [pending.byId], requestedAt: pending.at }
   const standing = (await listApproverStandings(tx, [request]))[0]?.[0]
   if (standing === undefined) return true
-  return standing.isShapedByAuthor || standing.hasShapedAuthor || standing.isShapedSinceRequest
+  const { isShapedByAuthor, hasShapedAuthor, isShapedSinceRequest, isAuthorToo } = standing
+  return isShapedByAuthor || hasShapedAuthor || isShapedSinceRequest || isAuthorToo
 }

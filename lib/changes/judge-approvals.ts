@@ -25,6 +25,10 @@ export interface ApproverStanding {
   hasShapedAuthor: boolean
   /** Somebody did one of these to this account after the request. */
   isShapedSinceRequest: boolean
+  /** This account and one of an author are known to be of one person, by an e-mail or by the provider's subject. */
+  isAuthorToo: boolean
+  /** The accounts among the approvers that are known in this way to be of the same person. */
+  alsoIds: readonly string[]
 }
 
 /** Everything that decides whether a change is approved. */
@@ -48,6 +52,7 @@ export type Discount =
   | 'author'
   | 'value-author'
   | 'no-right'
+  | 'same-person'
   | 'shaped-an-author'
   | 'shaped-by-author'
   | 'shaped-since-request'
@@ -86,6 +91,7 @@ export function discountOf(
   const isOwn = doesAuthorCount(rule, isSoleApprover)
   if (authors.has(userId))
     return isOwn ? age(rule, at, now) : valueAuthors?.has(userId) ? 'value-author' : 'author'
+  if (standing.isAuthorToo && !isOwn) return 'same-person'
   if (standing.hasShapedAuthor && !isOwn) return 'shaped-an-author'
   if (standing.isShapedByAuthor) return 'shaped-by-author'
   if (standing.isShapedSinceRequest) return 'shaped-since-request'
@@ -105,7 +111,9 @@ export function judgeApprovals(asked: ApprovalCase): ApprovalJudgement {
   const discounted = new Map<string, Discount>()
   const counted: string[] = []
   for (const given of asked.given) {
-    const why = discountOf(asked, rule, given)
+    const also = asked.approvers.get(given.userId)?.alsoIds ?? []
+    const isCounted = counted.some((id) => also.includes(id))
+    const why = discountOf(asked, rule, given) ?? (isCounted ? 'same-person' : null)
     if (why === null) counted.push(given.userId)
     else discounted.set(given.userId, why)
   }
@@ -138,6 +146,8 @@ const REMEDIES: Record<Discount | 'approved-already', string> = {
   'value-author':
     'A value that reaches one of its workloads was set, or chosen by a trusted label or a label rule, by this account: part of what is pushed was written by it. Somebody else has to approve it.',
   'no-right': 'The right to approve has to hold on all that the change reaches.',
+  'same-person':
+    'This account and that of whoever asked, or has approved already, have the same e-mail, so both are taken for one person: let somebody else approve, or have an administrator link or remove one of the two.',
   'shaped-an-author':
     'The account of whoever asked was made or changed by this one, so both may be one person: let somebody approve whose account neither of them made (two accounts that a third person made count for each other), sign in with an identity provider, or ask less in the approval policy.',
   'shaped-by-author':

@@ -5,6 +5,7 @@ const WORDS: Readonly<Record<string, string>> = {
   expired: 'it would be too old',
   no_right: 'you may not approve all that it reaches',
   overtaken: 'something else was pushed to the workload since',
+  same_person: 'your account has the e-mail of one of its authors, or of somebody who has approved it',
   shaped_an_author: 'you made or changed the account of one of its authors',
   shaped_by_author: 'one of its authors made or changed your account',
   shaped_since_request: 'your account was made or changed after the request',

@@ -1,4 +1,6 @@
+import { UUID } from '../ids.ts'
 import type { RoleGrant } from '../model/scopes.ts'
+import { namesOf } from './approval-votes.ts'
 import type { Db } from './db.ts'
 import { GRANTS } from './groups.ts'
 
@@ -65,30 +67,40 @@ export interface HolderAccount {
   changed: string[]
   /** When anybody last changed this account; null for never. */
   changedAt: Date | null
+  /** Those of the accounts named beside that are known to be of the same person. */
+  alsoIds: string[]
 }
 
 /**
- * The people who hold one of these roles, be it within a scope only, by e-mail, each with how they stand to `authors`; at
- * most `most`.
+ * The people who hold one of these roles, be it within a scope only, by e-mail, each with how they stand to `authors`, and
+ * which of these and of `others` they are themselves; at most `most`.
  */
 export function listHolders(
   db: Db,
   roles: readonly string[],
-  authors: readonly string[],
+  { authors, others }: { authors: readonly string[]; others: readonly string[] },
   most: number,
 ): Promise<HolderAccount[]> {
   return db.query<HolderAccount>(
-    `select u.id::text as id, u.email,
+    `with holders as (
+       select u.id, u.email from users u
+       where u.kind <> 'service' and exists (
+         select from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id and g.role = any($1::text[]))
+       order by u.email limit $3),
+     people as (
+       select id as uuid from holders
+       union select id::uuid from unnest($2::text[] || $4::text[]) as id where id ~ '${UUID.source}'),
+     names as materialized (${namesOf('people')})
+     select u.id::text as id, u.email,
        (select ${GRANTS} from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id) as roles,
        array(select c.by_id from account_changes c
          where c.user_id = u.id and c.by_id = any($2::text[]) and c.by_id <> u.id::text) as "changedBy",
        array(select c.user_id::text from account_changes c
          where c.by_id = u.id::text and c.user_id::text = any($2::text[]) and c.user_id <> u.id) as changed,
-       (select max(c.changed_at) from account_changes c where c.user_id = u.id) as "changedAt"
-     from users u
-     where u.kind <> 'service' and exists (
-       select from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id and g.role = any($1::text[]))
-     order by u.email limit $3`,
-    [roles, authors, most],
+       (select max(c.changed_at) from account_changes c where c.user_id = u.id) as "changedAt",
+       array(select distinct o.uuid::text from names n join names o on o.name = n.name and o.uuid <> n.uuid
+         where n.uuid = u.id and o.uuid::text = any($2::text[] || $4::text[])) as "alsoIds"
+     from holders u order by u.email`,
+    [roles, authors, most, others],
   )
 }

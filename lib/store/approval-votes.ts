@@ -1,7 +1,9 @@
+import { UUID } from '../ids.ts'
 import type { ApprovalRule } from '../model/approval-policy.ts'
 import type { RoleGrant } from '../model/scopes.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
+import { seen } from './external-users.ts'
 import { GRANTS } from './groups.ts'
 
 /** One person's approval of a request. */
@@ -136,10 +138,23 @@ async function listAuthorsOf(db: Db, table: 'campaigns' | 'auto_applies', id: st
   return rows.map((row) => row.id)
 }
 
+/**
+ * SQL for that by which several accounts are known to be one person's, of the accounts that `people` lists by `uuid`: an
+ * e-mail, by whichever claim the provider ever told it, and the provider's subject. Full names are left out: two people
+ * may have the same.
+ */
+export const namesOf = (people: string): string =>
+  `select p.uuid, ${seen('u.email_key')} as name from ${people} p join users u on u.id = p.uuid where u.kind = 'local'
+   union select p.uuid, ${seen('n.name')} from ${people} p
+     join provider_names n on n.user_id = p.uuid where position('@' in n.name) > 1
+   union select p.uuid, e.issuer || e'\\n' || e.subject from ${people} p join external_ids e on e.user_id = p.uuid`
+
 /** A request, and the accounts that approved it or want to. */
 export interface AskedApprovers {
   userIds: readonly string[]
   authors: readonly string[]
+  /** Authors only of values; absent for none. */
+  valueAuthors?: readonly string[]
   requestedAt: Date
 }
 
@@ -154,6 +169,10 @@ export interface StoredApproverStanding {
   hasShapedAuthor: boolean
   /** Anybody changed this account since the request. */
   isShapedSinceRequest: boolean
+  /** An author's account, or that of who wrote a value, is known to be of the same person. */
+  isAuthorToo: boolean
+  /** Those of the accounts asked about that are known to be of the same person. */
+  alsoIds: string[]
 }
 
 /**
@@ -166,16 +185,26 @@ export async function listApproverStandings(
 ): Promise<StoredApproverStanding[][]> {
   const asked = requests.map((request, at) => ({ at, ...request }))
   const rows = await db.query<StoredApproverStanding & { at: number }>(
-    `select r.at, u.id::text as id,
+    `with asked as (
+       select *, authors || coalesce("valueAuthors", '{}') as writers from json_to_recordset($1::json)
+         as r (at int, "userIds" text[], authors text[], "valueAuthors" text[], "requestedAt" timestamptz)),
+     people as (
+       select id::uuid as uuid from (select distinct unnest("userIds" || writers) as id from asked) ids
+       where id ~ '${UUID.source}'),
+     names as materialized (${namesOf('people')}),
+     same as materialized (
+       select distinct n.uuid, o.uuid::text as other from names n join names o on o.name = n.name and o.uuid <> n.uuid)
+     select r.at, u.id::text as id,
        (select ${GRANTS} from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id) as roles,
        exists (select 1 from account_changes c
          where c.user_id = u.id and c.by_id = any(r.authors) and c.by_id <> u.id::text) as "isShapedByAuthor",
        exists (select 1 from account_changes c
          where c.by_id = u.id::text and c.user_id::text = any(r.authors) and c.user_id <> u.id) as "hasShapedAuthor",
        exists (select 1 from account_changes c
-         where c.user_id = u.id and c.changed_at > r."requestedAt") as "isShapedSinceRequest"
-     from json_to_recordset($1::json)
-         as r (at int, "userIds" text[], authors text[], "requestedAt" timestamptz)
+         where c.user_id = u.id and c.changed_at > r."requestedAt") as "isShapedSinceRequest",
+       exists (select from same s where s.uuid = u.id and s.other = any(r.writers)) as "isAuthorToo",
+       array(select s.other from same s where s.uuid = u.id and s.other = any(r."userIds")) as "alsoIds"
+     from asked r
        cross join lateral (select distinct unnest(r."userIds") as id) one
        join users u on u.id::text = one.id and u.kind <> 'service'`,
     [JSON.stringify(asked)],
@@ -202,46 +231,54 @@ export async function deleteOldAccountChanges(tx: Db, before: Date): Promise<voi
   )
 }
 
-/** How many people hold one of these roles, be it within a scope only, and whether two ever did at once. */
+/**
+ * SQL for the accounts that hold one of these roles, be it within a scope only, as `approvers`, with what tells which of
+ * them are one person's.
+ */
+const APPROVERS = `approvers as (
+     select distinct u.id as uuid from users u join user_groups m on m.user_id = u.id join groups g on g.id = m.group_id
+     where u.kind <> 'service' and g.role = any($1::text[])),
+   names as materialized (${namesOf('approvers')})`
+
+/** SQL for how many people they are: of the accounts of one person the first counts. */
+const APPROVERS_COUNT = `(select count(*)::int from approvers a where not exists (
+     select from names n join names o on o.name = n.name and o.uuid < n.uuid where n.uuid = a.uuid))`
+
+/** How many people hold one of these roles, and whether two ever did at once: then nobody is counted any more. */
 export async function readApprovers(
   db: Db,
   roles: readonly string[],
 ): Promise<{ count: number; hadTwo: boolean }> {
   const rows = await db.query<{ count: number; hadTwo: boolean }>(
-    `select count(distinct u.id)::int as count, coalesce((select had_two from approver_history), false) as "hadTwo"
-     from users u join user_groups m on m.user_id = u.id join groups g on g.id = m.group_id
-     where u.kind <> 'service' and g.role = any($1::text[])`,
+    `with ${APPROVERS}, history as (select coalesce((select had_two from approver_history), false) as had_two)
+     select had_two as "hadTwo", case when had_two then 2 else ${APPROVERS_COUNT} end as count from history`,
     [roles],
   )
   return rows[0]!
 }
 
 /**
- * Whether two of the people who hold one of these roles, be it within a scope only, have neither made nor changed the
- * account of the other.
+ * Whether two of the people who hold one of these roles have neither made nor changed the account of the other.
  */
 export async function hasIndependentApprovers(db: Db, roles: readonly string[]): Promise<boolean> {
   const rows = await db.query<{ found: boolean }>(
-    `with approvers as (
-       select distinct u.id from users u join user_groups m on m.user_id = u.id join groups g on g.id = m.group_id
-       where u.kind <> 'service' and g.role = any($1::text[]))
+    `with ${APPROVERS},
+     same as materialized (select n.uuid, o.uuid as other from names n join names o on o.name = n.name)
      select exists (
-       select from approvers a join approvers b on a.id < b.id
+       select from approvers a join approvers b on a.uuid < b.uuid
        where not exists (select from account_changes c
-         where (c.user_id = a.id and c.by_id = b.id::text) or (c.user_id = b.id and c.by_id = a.id::text))) as found`,
+         where (c.user_id = a.uuid and c.by_id = b.uuid::text) or (c.user_id = b.uuid and c.by_id = a.uuid::text))
+         and not exists (select from same s where s.uuid = a.uuid and s.other = b.uuid)) as found`,
     [roles],
   )
   return rows[0]!.found
 }
 
-/** Remember for ever that two people hold one of these roles, where two do. Within a scope counts as well. */
+/** Remember for ever that two people hold one of these roles, where two do. */
 export async function noteApprovers(tx: Db, roles: readonly string[]): Promise<void> {
   await tx.execute(
-    `update approver_history set had_two = true
-     where not had_two and 2 <= (
-       select count(distinct u.id) from users u
-         join user_groups m on m.user_id = u.id join groups g on g.id = m.group_id
-       where u.kind <> 'service' and g.role = any($1::text[]))`,
+    `with ${APPROVERS}
+     update approver_history set had_two = true where not had_two and 2 <= ${APPROVERS_COUNT}`,
     [roles],
   )
 }

@@ -90,7 +90,7 @@ export async function noteProviderNames(
 }
 
 /** SQL for a name as people see it: pages fold blanks, and the same letter is written in several ways. */
-const seen = (name: string): string =>
+export const seen = (name: string): string =>
   `lower(regexp_replace(btrim(normalize(${name}, nfkc)), '\\s+', ' ', 'g'))`
 
 /** Whether somebody else of a provider, or a service account, has a name that is seen as this one, in whatever case. */

@@ -69,7 +69,7 @@ export const ApprovalTally = named(
     discounted: note('Approvals that were given and do not count.', number()),
     needed: number(),
     own: note(
-      'What an approval by whoever reads this would come to: `counts`, `approved_already`, or why it would not count: `author`, `value_author`, `no_right`, `shaped_an_author`, `shaped_by_author`, `shaped_since_request`, `expired`.',
+      'What an approval by whoever reads this would come to: `counts`, `approved_already`, or why it would not count: `author`, `value_author`, `no_right`, `same_person`, `shaped_an_author`, `shaped_by_author`, `shaped_since_request`, `expired`.',
       string(),
     ),
   }),

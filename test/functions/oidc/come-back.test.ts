@@ -9,7 +9,7 @@ import { openJar, settingsFor, startProvider, type TestProvider } from '../../su
 import { useTestDatabase } from '../../support/postgres.ts'
 import { productionYaml } from '../../support/push-config.ts'
 
-// Somebody of the provider who was removed and signs in again is the same person.
+// Two accounts of one person, before and after a removal or at the same time, are not two people.
 
 const PUBLIC_URL = 'http://127.0.0.1:9'
 const database = await useTestDatabase()
@@ -154,5 +154,90 @@ describe('somebody of the provider who removed himself and signs in again', () =
     )
     await noteCommitAuthors(database.pool, hash, ['maiden@example.com'], ctx.clock.now())
     expect(await approve(after, id)).toMatchObject(another('author'))
+  })
+})
+
+describe('two accounts under one name', () => {
+  /** Without a claim that an e-mail is his, nobody is asked for a link: he is a user of his own. */
+  const unclaimed = { email: undefined, preferred_username: 'Hugo@example.com', name: 'Hugo Hand' }
+
+  it('of which one is local are one person for a request, however the other is shown', async () => {
+    const other = await seed()
+    const local = await makePuppet(other, 'administrator', 'hugo@example.com')
+    const unverified = { ...unclaimed, email: 'hugo@example.com', email_verified: false }
+    for (const [n, more] of [unclaimed, unverified].entries()) {
+      const twin = await signIn(`hugo-${n}`, more)
+      expect(twin.id).not.toBe(local.id)
+      const id = await request(local, n)
+      expect(await approve(twin, id)).toMatchObject(another('same_person'))
+      const { json } = await call(twin, `GET ${base()}/${id}`)
+      // Nor is he proposed: whoever made the account of the other counts no more than he does.
+      expect(json).toMatchObject({ tally: { own: 'same_person' }, help: { could_approve_count: 0 } })
+      expect(await approve(local, await request(twin, n + 10))).toMatchObject(another('same_person'))
+    }
+  })
+
+  it('of the provider are one person for a request, and two whose full name is the same are two', async () => {
+    await seed()
+    const one = await signIn('olga')
+    const two = await signIn('olga-adm', { email: 'OLGA@example.com' })
+    const namesake = await signIn('olga-2', { name: 'olga' })
+    const id = await request(one, 1)
+    expect(await approve(two, id)).toMatchObject(another('same_person'))
+    expect((await approve(namesake, id)).status).toBe(200)
+  })
+
+  it('are no two people of two who have to approve', async () => {
+    const other = await seed()
+    const rule = { approvals: 2, author_counts: false }
+    await call(other, 'PUT /api/approval-policy', { production: rule, other: rule, unlabelled: rule })
+    const [one, two] = [await signIn('olga'), await signIn('olga-adm', { email: 'olga@example.com' })]
+    const id = await request(other, 1)
+    expect((await approve(one, id)).json).toMatchObject({ status: 'pending', tally: { given: 1 } })
+    expect((await approve(two, id)).json).toMatchObject({
+      status: 'pending',
+      tally: { given: 1, discounted: 1 },
+    })
+    expect((await approve(await signIn('bob'), id)).json).toMatchObject({ status: 'approved' })
+  })
+
+  it('lower the approval policy not together', async () => {
+    const other = await seed()
+    const local = await makePuppet(other, 'administrator', 'hugo@example.com')
+    const twin = await signIn('hugo', unclaimed)
+    const laxer = { approvals: 1, author_counts: true }
+    const policy = { production: laxer, other: laxer, unlabelled: laxer }
+    expect((await call(twin, 'PUT /api/approval-policy', policy)).json).toHaveProperty('pending')
+    expect(await call(local, 'PUT /api/approval-policy', policy)).toMatchObject({
+      status: 409,
+      json: { code: 'policy_needs_another' },
+    })
+  })
+
+  it('of the only person who may approve do not end that his own approval counts', async () => {
+    await database.pool.execute('update approver_history set had_two = false')
+    const other = await signInLocally(ctx, { email: 'hugo@example.com' })
+    const local = { id: other.userId, token: other.token }
+    const twin = await signIn('hugo', unclaimed)
+    for (const [n, who] of [local, twin].entries())
+      expect((await approve(who, await request(who, n))).json).toMatchObject({ status: 'approved' })
+    await signIn('bob')
+    expect(await approve(twin, await request(twin, 3))).toMatchObject(another('author'))
+  })
+})
+
+describe('whoever is linked to a local user', () => {
+  it('is the person still whose former account asked for a text', async () => {
+    const other = await seed()
+    const before = await signIn('alice')
+    await request(before, 1)
+    await remove(other, before)
+    await makePuppet(other, 'administrator', 'alice@example.com')
+    await signIn('alice').catch(() => {})
+    const [asked] = (await call(other, 'GET /api/link-requests')).json as { id: string }[]
+    expect((await call(other, `POST /api/link-requests/${asked!.id}/accept`)).status).toBe(204)
+    const after = await signIn('alice')
+    expect(after.id).not.toBe(before.id)
+    expect(await approve(after, await request(other, 1))).toMatchObject(another('same_person'))
   })
 })

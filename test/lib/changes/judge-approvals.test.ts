@@ -23,6 +23,8 @@ const WELL = {
   isShapedByAuthor: false,
   hasShapedAuthor: false,
   isShapedSinceRequest: false,
+  isAuthorToo: false,
+  alsoIds: [],
 }
 const by = (userId: string, at = NOW, rule: ApprovalCase['rule'] | null = null) => ({ userId, at, rule })
 
@@ -61,6 +63,7 @@ describe('the approvals of a change', () => {
     for (const [change, why] of [
       [{ isShapedByAuthor: true }, 'shaped-by-author'],
       [{ hasShapedAuthor: true }, 'shaped-an-author'],
+      [{ isAuthorToo: true }, 'same-person'],
       [{ isShapedSinceRequest: true }, 'shaped-since-request'],
     ] as const) {
       const approvers = new Map([['ann', { ...WELL, ...change }]])
