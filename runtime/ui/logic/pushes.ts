@@ -73,7 +73,7 @@ export const openRolloutOf = ({
 /** Where a workload is rolled back: at its stages while a push goes out in stages, else in its history. */
 export function rollBackPath(workload: Pick<WorkloadRecord, 'id' | 'current_config_push'>): string {
   const rollout = openRolloutOf(workload)
-  return `/workloads/${workload.id}/${rollout === null ? 'history?rollback=1' : `rollouts/${rollout}`}`
+  return `/workloads/${workload.id}/${rollout === null ? 'history?rollback=1' : `rollouts/${rollout}?rollback=1`}`
 }
 
 /** Whether a hash can be pinned: it was applied, and its newest push has not failed. */

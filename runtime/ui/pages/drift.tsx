@@ -6,6 +6,7 @@ import { formatNumber, shortHash } from '../i18n/format.ts'
 import { postureTexts } from '../i18n/posture.ts'
 import { describeReason } from '../i18n/trouble.ts'
 import type { Tone } from '../logic/diagnosis.ts'
+import { tellingReasons } from '../logic/drift.ts'
 import { Action } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import type { Shape } from '../parts/icons.tsx'
@@ -114,7 +115,9 @@ function columnsOf(): TableColumn<DriftItem>[] {
         <>
           <Fault of={item} />
           <div class="muted small">
-            {(item.drift_reasons ?? []).map((reason) => words.reason[reason] ?? reason).join(' · ')}
+            {tellingReasons(item.drift_reasons ?? [])
+              .map((reason) => words.reason[reason] ?? reason)
+              .join(' · ')}
           </div>
           {item.rollout_id && (
             <div>

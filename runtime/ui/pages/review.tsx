@@ -8,7 +8,7 @@ import { changeTexts, sayNotOurs } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { workableHashOf } from '../logic/workloads.ts'
-import { CompareView } from '../parts/code.tsx'
+import { CodeView, CompareView } from '../parts/code.tsx'
 import { unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head } from '../parts/page.tsx'
@@ -126,7 +126,11 @@ function Review({
                 whyNothing={unless('config:read_content') ?? (isClosed ? words.beforeNotKept : null)}
               />
               <div class="pane flush">
-                <CompareView before={before.text} after={approval.draft_yaml} label={words.draft} />
+                {before.text === '' ? (
+                  <CodeView text={approval.draft_yaml} label={words.draft} />
+                ) : (
+                  <CompareView before={before.text} after={approval.draft_yaml} label={words.draft} />
+                )}
               </div>
             </>
           )}

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { RolloutStatus } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord, RolloutStage } from '../../../lib/wire/rollouts.ts'
 import { describeAftermath, describeTakenBack } from '../i18n/aftermath.ts'
@@ -34,6 +35,7 @@ import { Ago, Mark, PushMark, Track } from '../parts/state.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { callOf } from '../state/names.ts'
+import { query, setQuery } from '../state/router.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { useFailing } from '../state/use-failing.ts'
 import { useNow } from '../state/use-now.ts'
@@ -207,9 +209,23 @@ interface SteerProps {
   reload: () => void
 }
 
+/** Ask whoever comes to roll back, at once and once only. */
+function useAskedRollBack(isPossible: boolean, ask: () => void): void {
+  useEffect(() => {
+    if (query.peek().get('rollback') === null) return
+    setQuery({ rollback: null })
+    if (isPossible && unless('workload:push_config') === null) ask()
+  }, [])
+}
+
 function Steer({ of, name, nameOf, reload }: SteerProps) {
   const words = say(rolloutTexts)
   const { about, open, close, done } = useDialog<Step>(reload)
+  const steps = listRolloutSteps(of, name, nameOf)
+  useAskedRollBack(
+    steps.some(([step, , , reason]) => step === 'rollback' && reason === null),
+    () => open('rollback'),
+  )
   const why = useSignal('')
   const wasRefused = useSignal(false)
   // Whoever stopped what brought it is asked, not gone around.
@@ -229,7 +245,7 @@ function Steer({ of, name, nameOf, reload }: SteerProps) {
   }
   return (
     <div class="actions">
-      {listRolloutSteps(of, name, nameOf).map(([step, text, hint, reason]) => (
+      {steps.map(([step, text, hint, reason]) => (
         <span key={step}>
           <Action
             kind={step === 'promote' && !isAnyUnhealthy(of) ? 'primary' : ''}

@@ -79,6 +79,19 @@ test('on a phone what a change does and its text come before the checks, and the
   expect(await findBarriers(page)).toEqual([])
 })
 
+test('a first request that another one overtook shows its text alone, since what it would have replaced is not kept', async () => {
+  connectAgent('newcomer', 'newcomer-1')
+  const id = await workloadId(service, 'newcomer')
+  const path = `/api/workloads/${id}/config/approvals`
+  const first = await service.api.post(path, { draft_yaml: GATEWAY, comment: 'The first' }, 201)
+  await service.api.post(path, { draft_yaml: GATEWAY_FASTER, comment: 'The second' }, 201)
+  await page.goto(`/workloads/${id}/changes/${first.id}`)
+  await page.getByText(/that is not kept/).waitFor()
+  await page.locator('.cm-editor').getByText('memory_limiter').first().waitFor()
+  expect(await page.locator('.cm-mergeView, .cm-changedLine').count()).toBe(0)
+  expect(seen.complaints).toEqual([])
+})
+
 test('the page of a push has its name from the start, and no heading for those who are not behind', async () => {
   const id = await approve(trial, GATEWAY.replace('timeout: 5s', 'timeout: 4s'), 'A shorter wait')
   const path = `/api/workloads/${trial}/config/approvals/${id}`

@@ -109,7 +109,13 @@ describe('a staged rollout', () => {
     // It is rolled back where its stages are: its members only have to go back.
     await expect
       .poll(() => page.getByRole('link', { name: 'Roll back', exact: true }).getAttribute('href'))
-      .toBe(`/workloads/${id}/rollouts/${rollout}`)
+      .toBe(`/workloads/${id}/rollouts/${rollout}?rollback=1`)
+    // One press of it asks, as a roll-back does everywhere; who goes there again is not asked again.
+    await page.getByRole('link', { name: 'Roll back', exact: true }).click()
+    await page.getByRole('dialog', { name: 'Roll back' }).waitFor()
+    await page.keyboard.press('Escape')
+    await expect.poll(() => page.url()).toMatch(/\/rollouts\/[^?]+$/)
+    await page.goto(`/workloads/${id}`)
     // The last push is shown as halted and not as going on.
     await page.locator('.pane', { hasText: 'Last push' }).getByText('halted', { exact: true }).waitFor()
     await page.getByRole('status').getByText(complaint).waitFor()

@@ -17,6 +17,7 @@ import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
 import { readCapabilities } from '../../../runtime/ui/logic/capabilities.ts'
 import { suggest } from '../../../runtime/ui/logic/completion.ts'
 import { diagnose, toneOf } from '../../../runtime/ui/logic/diagnosis.ts'
+import { tellingReasons } from '../../../runtime/ui/logic/drift.ts'
 import { countFailing, listComponents, listRepeating } from '../../../runtime/ui/logic/health.ts'
 import {
   countValues,
@@ -451,7 +452,7 @@ test('a workload whose push goes out in stages is rolled back at these, any othe
   const push = { status: 'pending', phase: 'applying', rollout_id: 'r1' } as RevisionRecord
   const of = (change: Partial<RevisionRecord>) =>
     rollBackPath(workload({ current_config_push: { ...push, ...change } }))
-  expect(of({})).toBe('/workloads/a1/rollouts/r1')
+  expect(of({})).toBe('/workloads/a1/rollouts/r1?rollback=1')
   expect(of({ phase: 'aborted' })).toBe('/workloads/a1/history?rollback=1')
   expect(of({ status: 'failed', phase: 'failed' })).toBe('/workloads/a1/history?rollback=1')
   expect(rollBackPath(workload())).toBe('/workloads/a1/history?rollback=1')
@@ -757,4 +758,16 @@ test('what broke after a push says so in a few words, of those that the service 
   const topology = (...instances: object[]) => ({ summary: { connected_count: 2 }, instances }) as never
   expect(diagnose(row, topology(sick), [])).toMatchObject({ kind: 'unhealthy', push: under_push })
   expect(diagnose(row, topology(sick, { ...sick, instance_uid: 'b' }), [])).not.toHaveProperty('push')
+})
+
+test('of why a workload drifted only what tells it from others is said, unless there is nothing else', () => {
+  const all = [
+    'drifted',
+    'heterogeneous_effective_config',
+    'config_drift_alert',
+    'group_heterogeneous_config',
+  ]
+  expect(tellingReasons(all)).toEqual(['heterogeneous_effective_config'])
+  expect(tellingReasons(['drifted', 'config_drift_alert'])).toEqual(['drifted'])
+  expect(tellingReasons([])).toEqual([])
 })
