@@ -471,6 +471,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'knows so many flows that have ended, for as long as their cookies are valid',
     ],
   },
+  'lib/identity/oidc/said-refusals.ts openSaidRefusals().said': {
+    bound: '10,000 refused sign-ins, for a minute each',
+    reachedBy: [
+      'lib/identity/oidc/said-refusals.test.ts',
+      'knows so many refusals that are recorded, for a minute each',
+    ],
+  },
   'lib/model/name-order.ts NameOrder.#order': perWorkload,
   'lib/opamp/http-pollers.ts createHttpPollers().pollers': { bound: '100,000 pollers', reachedBy: POLLERS },
   'lib/opamp/http-pollers.ts createHttpPollers().bySource': { bound: '100,000 pollers', reachedBy: POLLERS },

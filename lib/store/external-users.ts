@@ -126,6 +126,17 @@ export async function forgetLogin(tx: Db, userId: string): Promise<void> {
   await tx.execute(`update users set last_login_at = null where id = $1`, [userId])
 }
 
+/** Whether somebody of a provider is a user who has anything that a refused sign-in takes away. */
+export async function hasSomethingToLose(db: Db, issuer: string, subject: string): Promise<boolean> {
+  const rows = await db.query(
+    `select from users u where u.issuer = $1 and u.subject = $2
+       and (u.last_login_at is not null or exists (select from sessions s where s.user_id = u.id)
+         or (not u.is_kept_administrator and exists (select from user_groups m where m.user_id = u.id)))`,
+    [issuer, subject],
+  )
+  return rows.length > 0
+}
+
 /** Bind a local user to a provider's subject, and replace the hash of the user's password. */
 export async function linkUser(
   tx: Db,
@@ -222,6 +233,18 @@ export async function upsertLinkRequest(tx: Db, request: LinkRequest): Promise<v
          then link_requests.id else excluded.id end`,
     LINK_REQUEST.valuesOf(request),
   )
+}
+
+/** Whether just this link waits for an administrator. */
+export async function isLinkAskedFor(
+  db: Db,
+  { userId, issuer, subject, email }: Pick<LinkRequest, 'userId' | 'issuer' | 'subject' | 'email'>,
+): Promise<boolean> {
+  const rows = await db.query(
+    `select from link_requests where issuer = $1 and subject = $2 and user_id = $3 and email = $4`,
+    [issuer, subject, userId, email],
+  )
+  return rows.length > 0
 }
 
 /** Links that wait for an administrator, the newest first. */

@@ -10,6 +10,7 @@ import type { Tokens } from '../sessions/tokens.ts'
 import { openEndedFlows } from './ended-flows.ts'
 import { failureLog } from './failure-log.ts'
 import type { Flow, IssuerFetch, LogoutTellers, Provider } from './provider.ts'
+import { openSaidRefusals } from './said-refusals.ts'
 import { openSeal } from './seal.ts'
 import type { OidcSettings } from './settings.ts'
 import { signInExternally } from './sign-in.ts'
@@ -96,6 +97,8 @@ export const REFUSAL_LIFETIME_S = 300
 /** Bytes of group names in a refusal: sealed they are a third more, and a browser keeps 4,096 of a cookie. */
 const REFUSAL_GROUPS_BYTES = 2_400
 
+const unguessable = (random: Random): string => Buffer.from(random.bytes(32)).toString('base64url')
+
 /** The provider of the settings. What speaks to it is loaded when somebody signs in: a start need not wait for that. */
 function lazyProvider({ settings, clock, fetchFromIssuer }: Parts): () => Promise<Provider> {
   let opened: Promise<Provider> | null = null
@@ -111,6 +114,7 @@ export function openOidc(parts: Parts): Oidc {
   const askable = lazyProvider(parts)
   const seal = openSeal(parts.jwtSecret, parts.clock)
   const flows = openEndedFlows(parts.clock, FLOW_LIFETIME_S * 1_000)
+  const said = openSaidRefusals(parts.clock)
   const noteAway = failureLog(parts, 'the identity provider could not be asked')
   const noteFailed = failureLog(parts, 'sign-in with the identity provider failed')
   const noteRefused = failureLog(
@@ -121,8 +125,6 @@ export function openOidc(parts: Parts): Oidc {
     invalid: (why) => noteRefused('logout-token-invalid', why, why),
     away: (error) => noteAway('provider-away', error),
   }
-  const unguessable = () => Buffer.from(random.bytes(32)).toString('base64url')
-
   async function finish({ query, kept, address, onGone }: Callback): Promise<CallbackOutcome> {
     const flow = (await seal.open(kept, 'flow')) as BegunFlow | null
     const said = new URL(`${settings.callbackUrl}?${query}`).searchParams
@@ -142,7 +144,7 @@ export function openOidc(parts: Parts): Oidc {
     }
     // A flow that an older process has begun does not say when: any end that is remembered counts.
     const begunAt = new Date(flow.begunMs ?? 0)
-    const signedIn = await signInExternally(parts, found.issuer, found.identity, begunAt)
+    const signedIn = await signInExternally({ ...parts, said }, found.issuer, found.identity, begunAt)
     if (signedIn.ok) return { ...signedIn, next: flow.next }
     const groups = signedIn.code === 'no-group' ? { groups: cut(signedIn.groups) } : {}
     return { ok: false, refusal: { code: signedIn.code, ...groups } }
@@ -151,7 +153,8 @@ export function openOidc(parts: Parts): Oidc {
   return {
     settings,
     async begin(next) {
-      const flow = { state: unguessable(), nonce: unguessable(), verifier: unguessable() }
+      const [state, nonce, verifier] = [unguessable(random), unguessable(random), unguessable(random)]
+      const flow = { state, nonce, verifier }
       const begun = await (await askable()).begin(flow)
       if (!begun.ok) {
         noteAway(begun.code, begun.cause)

@@ -12,7 +12,9 @@ import {
   findFormerId,
   forgetLogin,
   hasEndedAtProvider,
+  hasSomethingToLose,
   insertExternalUser,
+  isLinkAskedFor,
   isNameOfAnother,
   noteExternalId,
   noteExternalLogin,
@@ -26,6 +28,7 @@ import { followGroups } from '../memberships/memberships.ts'
 import type { SessionEnds } from '../sessions/session-ends.ts'
 import type { Tokens } from '../sessions/tokens.ts'
 import { type ExternalIdentity, mapGroups } from './claims.ts'
+import type { SaidRefusals } from './said-refusals.ts'
 import type { OidcSettings } from './settings.ts'
 
 /** How the sign-in of a person of the provider ended. */
@@ -50,6 +53,7 @@ interface Parts {
   tokens: Tokens
   ends: SessionEnds
   settings: OidcSettings
+  said: SaidRefusals
   /** E-mails of administrators that the settings name. */
   keptAdministrators: readonly string[]
 }
@@ -227,12 +231,15 @@ async function insertSignedSession(
 
 /** An administrator is asked whether the two are the same, unless the local user is somebody else already. */
 async function askForLink(
-  { db, random }: Parts,
+  { db, random, said }: Parts,
   { issuer, identity, now }: Person,
   { id: localId, isBound }: NonNullable<Person['namesake']>,
 ): Promise<SignInOutcome> {
   const { subject, displayName: email } = identity
   const code = isBound ? 'name-taken' : 'link-requested'
+  const isSaid = said.say(code, issuer, subject)
+  if (isSaid && (isBound || (await isLinkAskedFor(db, { userId: localId, issuer, subject, email }))))
+    return { ok: false, code }
   const asked = await db.change<{ ok: true }>(
     'link.request',
     null,
@@ -257,6 +264,7 @@ async function askForLink(
     },
     AT_ONCE,
   )
+  if (!asked.ok) said.forget(code, issuer, subject)
   return asked.ok ? { ok: false, code } : asked
 }
 
@@ -265,13 +273,17 @@ async function askForLink(
  * user are removed as well. The last administrator stays one all the same, for the day on which the groups are right.
  */
 async function refuse(parts: Parts, issuer: string, identity: ExternalIdentity): Promise<SignInOutcome> {
-  const { db, ends } = parts
+  const { db, ends, said } = parts
+  const { subject } = identity
+  const outcome = { ok: false, code: 'no-group', groups: identity.groups ?? [] } as const
+  if (said.say('no-group', issuer, subject) && !(await hasSomethingToLose(db, issuer, subject)))
+    return outcome
   const refused = await db.change<{ ok: true }>(
     'session.refuse-external',
     null,
     async (tx) => {
       await lockIdentity(tx)
-      const known = await findExternalUser(tx, issuer, identity.subject)
+      const known = await findExternalUser(tx, issuer, subject)
       let isKept = false
       if (known) {
         const change = { userId: known.id, byId: issuer, isNew: false, now: parts.clock.now() }
@@ -297,5 +309,6 @@ async function refuse(parts: Parts, issuer: string, identity: ExternalIdentity):
     },
     AT_ONCE,
   )
-  return refused.ok ? { ok: false, code: 'no-group', groups: identity.groups ?? [] } : refused
+  if (!refused.ok) said.forget('no-group', issuer, subject)
+  return refused.ok ? outcome : refused
 }

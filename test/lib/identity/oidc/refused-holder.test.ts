@@ -1,4 +1,5 @@
 import { afterAll, expect, it } from 'vitest'
+import { openSaidRefusals } from '../../../../lib/identity/oidc/said-refusals.ts'
 import type { OidcSettings } from '../../../../lib/identity/oidc/settings.ts'
 import { signInExternally } from '../../../../lib/identity/oidc/sign-in.ts'
 import { openTokens } from '../../../../lib/identity/sessions/tokens.ts'
@@ -8,6 +9,7 @@ import { useTestDatabase } from '../../../support/postgres.ts'
 const database = await useTestDatabase()
 const ctx = createTestContext(database)
 afterAll(() => ctx.close())
+const said = openSaidRefusals(ctx.clock)
 
 it('the sockets of an API token end once the provider has no group for its holder any more', async () => {
   const announced: string[] = []
@@ -20,6 +22,7 @@ it('the sockets of an API token end once the provider has no group for its holde
     ends: { announce: (ids: readonly string[]) => void announced.push(...ids) },
     settings: { groupMap: new Map([['ops', ['editor']]]), sessionMs: 3_600_000 } as unknown as OidcSettings,
     keptAdministrators: [],
+    said,
   }
   const person = {
     subject: 'eve',

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { AuditedDatabase } from '../../../../lib/audit/database.ts'
 import type { ExternalIdentity } from '../../../../lib/identity/oidc/claims.ts'
+import { openSaidRefusals } from '../../../../lib/identity/oidc/said-refusals.ts'
 import type { OidcSettings } from '../../../../lib/identity/oidc/settings.ts'
 import { signInExternally } from '../../../../lib/identity/oidc/sign-in.ts'
 import { openTokens } from '../../../../lib/identity/sessions/tokens.ts'
@@ -27,6 +28,7 @@ const ADA = {
 const database = await useTestDatabase()
 const ctx = createTestContext(database)
 afterAll(() => ctx.close())
+const said = openSaidRefusals(ctx.clock)
 
 const makeAda = () =>
   insertExternalUser(database.pool, {
@@ -71,6 +73,7 @@ function signInAs(
     tokens: openTokens(TEST_CONFIG.jwtSecret, ctx.clock),
     settings: settingsFor(ISSUER, 'http://muster.example', { groupMap }),
     keptAdministrators: [],
+    said,
   }
   return signInExternally(parts, ISSUER, person, ctx.clock.now())
 }
@@ -238,4 +241,57 @@ it('is refused where the only group that she would have had goes meanwhile', asy
     groups: ['shop', 'cooks'],
   })
   expect(await database.pool.query(`select from users where subject = 'ada'`)).toHaveLength(0)
+})
+
+describe('whoever is refused again and again', () => {
+  const map = new Map([['shop', ['viewer']]])
+  const stranger = { ...ADA, groups: ['cooks'] }
+  const listActions = async () =>
+    (await database.pool.query<{ action: string }>('select action from audit_events order by seq')).map(
+      ({ action }) => action,
+    )
+  const isRecorded = async () => (await listActions()).slice(before)
+  let before: number
+  beforeEach(async () => {
+    // Nothing that was said before is remembered.
+    ctx.clock.advance(60_000)
+    // The audit trail only grows.
+    before = (await listActions()).length
+    return () => database.pool.execute('delete from users')
+  })
+
+  it('for want of a group is recorded once a minute, and each time with something to lose', async () => {
+    for (let n = 0; n < 5; n++)
+      expect(await signInAs(stranger, map)).toEqual({ ok: false, code: 'no-group', groups: ['cooks'] })
+    expect(await isRecorded()).toEqual(['auth.login.failure'])
+    // Another person is another matter.
+    await signInAs({ ...stranger, subject: 'bo' }, map)
+    expect(await isRecorded()).toHaveLength(2)
+    ctx.clock.advance(60_000)
+    await signInAs(stranger, map)
+    expect(await isRecorded()).toHaveLength(3)
+    expect(await signInAs({ ...ADA, groups: ['shop'] }, map)).toMatchObject({ ok: true })
+    for (let n = 0; n < 3; n++) await signInAs(stranger, map)
+    expect(await database.pool.query('select from sessions')).toEqual([])
+    expect(await isRecorded()).toHaveLength(5)
+  })
+
+  it('since a link waits, or the name is taken, is recorded once a minute as long as that is so', async () => {
+    const LOCAL = '00000000-0000-7000-8000-0000000000ae'
+    const local = { id: LOCAL, email: 'Ada', emailKey: 'ada', passwordHash: 'x', createdAt: new Date(0) }
+    await insertUser(database.pool, local)
+    for (let n = 0; n < 3; n++) expect(await signIn()).toEqual({ ok: false, code: 'link-requested' })
+    expect(await isRecorded()).toEqual(['auth.link.request'])
+    await database.pool.execute('delete from link_requests')
+    for (let n = 0; n < 3; n++) expect(await signIn()).toEqual({ ok: false, code: 'link-requested' })
+    expect(await listLinkRequests(database.pool, 9)).toHaveLength(1)
+    expect(await isRecorded()).toHaveLength(2)
+    await linkUser(
+      database.pool,
+      { userId: LOCAL, issuer: ISSUER, subject: 'bo', passwordHash: 'x' },
+      ctx.clock.now(),
+    )
+    for (let n = 0; n < 3; n++) expect(await signIn()).toEqual({ ok: false, code: 'name-taken' })
+    expect(await isRecorded()).toHaveLength(3)
+  })
 })
