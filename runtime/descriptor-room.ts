@@ -50,16 +50,9 @@ export class Descriptors {
 /** So many are for a listener that only few have to reach: they come out of what the public ones leave. */
 const FEW = 128
 
-/**
- * A room for the connections of such a listener, whatever others hold. Who has to reach it is near, and has neighbours in
- * its network: a node of a cluster and the pods on it.
- */
+/** A room for the connections of such a listener, whatever others hold. */
 export const fewConnections = (): DescriptorRoom =>
-  new DescriptorRoom({
-    all: new Descriptors(FEW + RESERVE_MIN),
-    each: 1,
-    groupOf: (address) => address,
-  })
+  new DescriptorRoom({ all: new Descriptors(FEW + RESERVE_MIN), each: 1 })
 
 const reserveOf = (limit: number): number =>
   Math.min(limit, Math.max(RESERVE_MIN, Math.min(RESERVE_MAX, Math.floor(limit / 8))))
@@ -83,8 +76,6 @@ interface DescriptorRoomParts {
   most?: number
   /** Whether it is a proxy of ours, which opens its connections for others and itself ends those that say nothing. */
   isProxy?(address: string): boolean
-  /** What is counted as one of those who share the room: its network where that is not said. */
-  groupOf?(address: string): string
   /** A time that never goes back. */
   nowMs?(): number
 }
@@ -102,19 +93,17 @@ export class DescriptorRoom implements Connections {
   readonly #most: number
   readonly #each: number
   readonly #isProxy: (address: string) => boolean
-  readonly #groupOf: (address: string) => string
   readonly #sockets = new SocketsByAddress()
   readonly #counts: PlainCounts
   #plain = 0
   turnedAway = 0
 
-  constructor({ all, each, most = all.most, isProxy, groupOf, nowMs }: DescriptorRoomParts) {
+  constructor({ all, each, most = all.most, isProxy, nowMs }: DescriptorRoomParts) {
     this.#all = all
     this.#most = most
     this.#each = each
     this.#isProxy = isProxy ?? (() => false)
-    this.#groupOf = groupOf ?? toNetwork
-    this.#counts = new PlainCounts(nowMs ?? (() => performance.now()), this.#groupOf)
+    this.#counts = new PlainCounts(nowMs ?? (() => performance.now()))
   }
 
   opened(address: string): boolean {
@@ -140,12 +129,12 @@ export class DescriptorRoom implements Connections {
   }
 
   socketOpened(address: string): void {
-    this.#sockets.opened(this.#groupOf(address))
+    this.#sockets.opened(toNetwork(address))
     this.#countPlain(-this.#each)
   }
 
   socketClosed(address: string): void {
-    this.#sockets.closed(this.#groupOf(address))
+    this.#sockets.closed(toNetwork(address))
     this.#all.held -= this.#each
   }
 
@@ -157,7 +146,7 @@ export class DescriptorRoom implements Connections {
 
   /** The same of the part for addresses that have WebSockets here: for each one as many connections as a page opens. */
   #hasRoomBeside(address: string): boolean {
-    const most = this.#sockets.of(this.#groupOf(address)) * OF_A_PAGE
+    const most = this.#sockets.of(toNetwork(address)) * OF_A_PAGE
     return this.#left(0) >= 0 && this.#counts.of(address) < most
   }
 

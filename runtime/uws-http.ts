@@ -3,7 +3,7 @@ import type { Connections } from './connection-room.ts'
 import type { Listener, ListenerHandlers, RawRequest } from './listener.ts'
 import type { Anchor } from './uws-anchor.ts'
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws-library.ts'
-import { lastReply, staysOpen, writeReply } from './uws-reply.ts'
+import { isWhole, lastReply, staysOpen, writeReply } from './uws-reply.ts'
 
 /** The textual form of a peer address; IPv4 mapped into IPv6 is shown as IPv4. */
 export function formatAddress(raw: ArrayBuffer): string {
@@ -255,6 +255,15 @@ export function serveRequests(
       const ended = countAsked(handlers.connections, raw.peerAddress)
       state.abortListeners.push(() => ended(false))
       let counted: { answering: number } | null = null
+      /** What nobody waits for once there is an answer: a peer may take long to read it. */
+      const answered = () => {
+        raw.discardBody()
+        state.onWhole = () => undefined
+        if (counted === null) return
+        counted.answering--
+        answering--
+        counted = null
+      }
       inFlight++
       state.onWhole = () => {
         counted = since
@@ -265,6 +274,7 @@ export function serveRequests(
         .handle(raw)
         .then(async (said) => {
           const reply = (await untilWhole(state)) ? said : lastReply(said)
+          if (isWhole(reply.body)) answered()
           await writeReply(response, reply, raw.method === 'HEAD', state)
           ended(staysOpen(reply) && !isLastOf(raw))
         })
@@ -273,13 +283,8 @@ export function serveRequests(
           if (!state.isAborted) response.close()
         })
         .finally(() => {
-          raw.discardBody()
+          answered()
           inFlight--
-          if (counted !== null) {
-            counted.answering--
-            answering--
-          }
-          state.onWhole = () => undefined
         })
     })
   return {

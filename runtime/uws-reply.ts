@@ -16,7 +16,8 @@ const COPIED_BYTES_MAX = 16 * 1024
 
 type WholeBody = string | Uint8Array
 
-const isWhole = (body: Reply['body']): body is WholeBody | null =>
+/** Whether all of a body is here, and none of it is made while it is sent. */
+export const isWhole = (body: Reply['body']): body is WholeBody | null =>
   body === null || typeof body === 'string' || body instanceof Uint8Array
 
 const sizeOf = (body: WholeBody | null): number => (body === null ? 0 : Buffer.byteLength(body))

@@ -226,10 +226,14 @@ async function keepWish(
     const made = isProposed && asked.ok ? await storeRequest(parts, tx, actor, asked.wanted) : null
     const approvalId = made?.approval.id ?? standing.approvalId
     const applied = { appliedAt: now, appliedBy: actor.email, appliedById: actor.userId }
-    const ranCommitSha = findRanCommit(managed, standing.activeHash)
-    const wish = { workloadId, owner, configHash: hash, commitSha, commitAuthor, ranCommitSha, ...applied }
+    const ran = {
+      ranCommitSha: findRanCommit(managed, standing.activeHash),
+      ranConfigHash:
+        (managed?.configHash === standing.activeHash ? managed?.configHash : managed?.ranConfigHash) ?? '',
+    }
+    const wish = { workloadId, owner, configHash: hash, commitSha, commitAuthor, ...ran, ...applied }
     // The commit that asked first stays noted as the one that did.
-    await keepManagedConfig(tx, { ...wish, ...(isSameWish ? { ...managed, ranCommitSha } : {}), approvalId })
+    await keepManagedConfig(tx, { ...wish, ...(isSameWish ? { ...managed, ...ran } : {}), approvalId })
     const detail = JSON.stringify({ owner, commit_sha: commitSha, commit_author: commitAuthor })
     const about = { resource: 'workload', resourceId: workloadId, configHash: hash, detail }
     await tx.recordAll([
@@ -242,13 +246,14 @@ async function keepWish(
 }
 
 /**
- * The texts that Git asked for before and that nobody has brought to run: what their authors changed comes with the next
+ * The texts that Git asked for before and that nobody has brought to run, or that were rolled back: what their authors changed comes with the next
  * one, whose last commit may be of anybody.
  */
 const listUnseen = ({ hash, activeHash, managed, others }: Standing): string[] =>
-  [...others.map(({ draftHash }) => draftHash), ...(managed === null ? [] : [managed.configHash])].filter(
-    (before) => before !== activeHash && before !== hash,
-  )
+  [
+    ...others.map(({ draftHash }) => draftHash),
+    ...(managed === null ? [] : [managed.configHash, managed.ranConfigHash]),
+  ].filter((before) => before !== activeHash && before !== hash)
 
 /**
  * The commit that first asked for what runs, or for what ran last of what Git asked for; '' where that is not known: who

@@ -14,6 +14,8 @@ export interface ManagedConfig {
   commitAuthor: string
   /** Of the commit that first asked for what ran last of what Git asked for before; empty where that is not known. */
   ranCommitSha: string
+  /** The text of that commit, which may have been rolled back since; empty where it is not known. */
+  ranConfigHash: string
   appliedAt: Date
   /** The name of the account that asked for it, at that time. */
   appliedBy: string
@@ -29,6 +31,7 @@ const MANAGED = columns<keyof ManagedConfig>({
   commitSha: 'commit_sha',
   commitAuthor: 'commit_author',
   ranCommitSha: 'ran_commit_sha',
+  ranConfigHash: 'ran_config_hash',
   appliedAt: 'applied_at',
   appliedBy: 'applied_by',
   appliedById: 'applied_by_id',
@@ -57,7 +60,7 @@ export async function listManagedConfigs(
 }
 
 const WISH = [
-  ...(['configHash', 'approvalId', 'commitSha', 'commitAuthor', 'ranCommitSha'] as const),
+  ...(['configHash', 'approvalId', 'commitSha', 'commitAuthor', 'ranCommitSha', 'ranConfigHash'] as const),
   ...(['appliedAt', 'appliedBy', 'appliedById'] as const),
 ]
 

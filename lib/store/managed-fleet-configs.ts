@@ -38,7 +38,11 @@ export async function findManagedFleetConfig(db: Db, id: string): Promise<Manage
   return rows[0] ?? null
 }
 
-const RAN = `(select case when exists (select from campaigns c where c.id = m.campaign_id and c.status = 'done')
+/** Whether a campaign has brought what Git asks for to its end: the one that is noted may have carried a version before. */
+const IS_CARRIED = `exists (select from campaigns c
+  where c.id = m.campaign_id and c.status = 'done' and c.change->>'number' = m.version::text)`
+
+const RAN = `(select case when ${IS_CARRIED}
   then m.commit_sha else m.ran_commit_sha end)`
 
 /**
@@ -58,7 +62,7 @@ export async function findUnseenHash(db: Db, id: string): Promise<string | null>
     `select v.hash from managed_fleet_configs m
      join fleet_config_versions v on v.fleet_config_id = m.fleet_config_id and v.number = m.version
      where m.fleet_config_id = $1
-       and not exists (select from campaigns c where c.id = m.campaign_id and c.status = 'done')`,
+       and not ${IS_CARRIED}`,
     [id],
   )
   return rows[0]?.hash ?? null

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, afterEach, expect, it, vi } from 'vitest'
-import { NO_BODY } from '../../runtime/body-room.ts'
+import { NO_BODY, sharedRoom } from '../../runtime/body-room.ts'
 import type { Reply } from '../../runtime/reply.ts'
 import { listen } from '../../runtime/uws.ts'
 import type { HttpResponse } from '../../runtime/uws-library.ts'
@@ -17,11 +17,11 @@ for (let at = 0; at < file.length; at += 4) file.writeUInt32BE(at, at)
 
 const listener = listen('127.0.0.1:0', {
   sockets: [],
-  bodyRoom: null,
+  bodyRoom: sharedRoom(4 * MiB, (address) => address),
   room: null,
-  bodyLimit: () => NO_BODY,
-  handle: async ({ path }) => ({
-    status: 200,
+  bodyLimit: () => ({ ...NO_BODY, bytesMax: MiB }),
+  handle: async ({ method, path, body }) => ({
+    status: method === 'POST' && (await body()) === 'aborted' ? 400 : 200,
     headers: {},
     body: path === '/text' ? 'é'.repeat(MiB) : file,
   }),
@@ -46,6 +46,8 @@ it('keeps no copy of a file for who does not read it, and sends all of it once h
   // What the kernel holds for each is not ours, and is not counted.
   expect(process.memoryUsage().rss - before).toBeLessThan(6 * file.length)
   expect(listener.inFlight()).toBe(clients.length)
+  // Whoever does not read is waited for by no stop.
+  expect(listener.answering()).toBe(0)
 
   const read = async (client: (typeof clients)[number]) => {
     const pieces: Buffer[] = []
@@ -64,6 +66,18 @@ it('keeps no copy of a file for who does not read it, and sends all of it once h
   }
   await Promise.all(clients.map(read))
   await eventually('every answer is over', () => listener.inFlight() === 0)
+})
+
+it('gives back the room of a body once there is an answer, however long that takes to be read', async () => {
+  const free = listener.bodyBytesFree()
+  const client = connect({ host: '127.0.0.1', port: listener.port })
+  client.pause()
+  client.write(`POST /file HTTP/1.1\r\nHost: muster\r\nContent-Length: ${MiB}\r\n\r\n`)
+  client.write(Buffer.alloc(MiB))
+  await once(client, 'readable')
+  expect(listener.inFlight()).toBe(1)
+  expect(listener.bodyBytesFree()).toBe(free)
+  client.destroy()
 })
 
 it('sends a long text whole', async () => {

@@ -6,12 +6,11 @@ import { assignmentOf } from '../state/state.ts'
 
 /**
  * The push since which these instances are unhealthy; null where that cannot be said. It can where all instances were
- * healthy when it was made, these run its config by it and became unhealthy after they were offered it, and the first of
- * them did so soon after it had applied it: a trouble of later, of before or of an instance that joined has other reasons.
+ * healthy when it was made, these run its config by it and became unhealthy after they were offered it, each soon after it
+ * had applied it: a trouble of later, of before or of an instance that joined has other reasons.
  */
 export function findPushBefore(unhealthy: readonly Instance[]): Push | null {
   let brought: FollowedPush | null = null
-  let first: { since: Date; appliedAt: Date } | null = null
   for (const instance of unhealthy) {
     const followed = assignmentOf(instance)
     const target = followed?.targets.get(instance.uid)
@@ -20,11 +19,10 @@ export function findPushBefore(unhealthy: readonly Instance[]): Push | null {
     if (!followed.startedWell || (brought !== null && brought !== followed)) return null
     if (target.isJoiner || target.endedAt === null || since < target.offeredAt) return null
     if (report?.status !== 'applied' || report.hash !== followed.push.hash) return null
+    if (since.getTime() - target.endedAt.getTime() >= DOING_MS) return null
     brought = followed
-    if (first === null || since < first.since) first = { since, appliedAt: target.endedAt }
   }
-  if (brought === null || first === null) return null
-  return first.since.getTime() - first.appliedAt.getTime() < DOING_MS ? brought.push : null
+  return brought?.push ?? null
 }
 
 /** The same as the wire shows it, as a field of what is the matter. */

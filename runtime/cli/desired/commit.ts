@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { lstat, readFile, realpath } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import type { Environment } from '../../config.ts'
 import type { Arguments } from '../command.ts'
@@ -131,7 +131,14 @@ async function askFileAuthors(
   // What runs is a commit of the folder's own checkout.
   if (ranSha !== undefined && isHash(ranSha) && checkout === commit.checkout) {
     // One that this history does not hold was rewritten, or not fetched: who wrote what since then nobody can say.
-    const since = await list([(await isCommit(checkout, env, ranSha)) ? `${ranSha}..HEAD` : 'HEAD'])
+    const isKnown = await isCommit(checkout, env, ranSha)
+    // A file that was not there then may have had another name.
+    const path = relative(checkout, join(folder, basename(file)))
+    const wasThere = isKnown && (await isThere(checkout, env, `${ranSha}:${path}`))
+    const since =
+      isKnown && !wasThere
+        ? await listCommits(checkout, env, [`${ranSha}..HEAD`])
+        : await list([isKnown ? `${ranSha}..HEAD` : 'HEAD'])
     if (since.people.length > 0) return [since, ...around]
   }
   return [await list(['--max-count=1', 'HEAD']), ...around]
@@ -197,9 +204,13 @@ function beforeOf(event: string): string | undefined {
 }
 
 /** Whether this names a commit of the checkout. */
-async function isCommit(checkout: string, env: Environment, name: string): Promise<boolean> {
+const isCommit = (checkout: string, env: Environment, name: string): Promise<boolean> =>
+  isThere(checkout, env, `${name}^{commit}`)
+
+/** Whether the checkout's history holds what this names. */
+async function isThere(checkout: string, env: Environment, name: string): Promise<boolean> {
   try {
-    await git(checkout, env, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`])
+    await git(checkout, env, ['rev-parse', '--verify', '--quiet', '--end-of-options', name])
     return true
   } catch (error) {
     // So Git ends where it only does not know the name.

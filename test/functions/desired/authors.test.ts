@@ -15,7 +15,7 @@ import type { DesiredResult, ManagedConfigRecord } from '../../../lib/wire/desir
 import { readArguments } from '../../../runtime/cli/arguments.ts'
 import { apply } from '../../../runtime/cli/commands/apply.ts'
 import { readCommit } from '../../../runtime/cli/desired/commit.ts'
-import { createCommunityEdition } from '../../../runtime/editions.ts'
+import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -40,7 +40,7 @@ const commit = (author: string[], message: string, ...more: string[]) =>
   git(...author, 'commit', '--quiet', '--allow-empty', '-m', message, ...more)
 
 beforeAll(async () => {
-  ctx = await createFleetContext(database, { edition: createCommunityEdition() })
+  ctx = await createFleetContext(database, { edition: createCompleteEdition() })
   ann = await signIn(ctx, { groups: ['editor'] })
   bob = await signIn(ctx, { groups: ['editor'] })
   pipeline = await signIn(ctx, { groups: ['editor'] })
@@ -182,6 +182,30 @@ describe('whoever made what Git asked for before', () => {
     expect(await approve(next.approval_id, ann)).toEqual([200, undefined])
     expect(await ran()).toBe('a'.repeat(40))
   })
+})
+
+it('whoever made what was rolled back since does not approve what brings it back on top of something else', async () => {
+  const carl = { commit_author: 'Carl <carl@example.com>' }
+  const push = async (id: string | undefined) => {
+    expect(await approve(id, bob)).toEqual([200, undefined])
+    const pushed = await invoke(ctx, `POST ${path()}/approvals/${id}/push`, {
+      as: bob.token,
+      body: { comment: 'go' },
+    })
+    expect(pushed.status).toBe(202)
+    agent.apply()
+    await ctx.advance(300)
+  }
+  await push((await wish(TEXT, carl)).approval_id)
+  await push((await wish(OTHER, { commit_author: `Ann <${ann.email}>` })).approval_id)
+  await wish(`${OTHER}# formatted\n`, carl)
+  const way = `/api/workloads/${agent.workloadId}/configs/${configHash(TEXT)}/rollback`
+  const back = await invoke(ctx, `POST ${way}`, { as: bob.token, body: { comment: 'bad' } })
+  expect(back.status, JSON.stringify(back.json)).toBe(202)
+  agent.apply()
+  await ctx.advance(300)
+  const again = await wish(`${OTHER}# formatted anew\n`, carl)
+  expect(await approve(again.approval_id, ann)).toEqual([409, 'author'])
 })
 
 describe('a text is its authors’ for good', () => {

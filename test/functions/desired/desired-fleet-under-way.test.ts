@@ -75,6 +75,14 @@ async function beginSecond(): Promise<string> {
   return id
 }
 
+it('counts no version as run that was stored while a campaign brought another one to its end', async () => {
+  const second = await beginSecond()
+  await wish(3, { commit_sha: 'c'.repeat(40) })
+  await scene.ctx.advance(600_000)
+  await finish(second)
+  expect(await ranCommit()).toBe(WISH.commit_sha)
+})
+
 it('what Git goes back to while a campaign brings something else waits for its end, and is then proposed', async () => {
   const second = await beginSecond()
   for (const more of [{ dry_run: true }, {}, {}])

@@ -200,6 +200,7 @@ const OBSTACLES = {
       approvalId: null,
       commitSha: '',
       ranCommitSha: '',
+      ranConfigHash: '',
       commitAuthor: '',
       appliedAt: now(),
       appliedBy: 'ci@example.com',

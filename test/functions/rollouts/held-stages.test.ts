@@ -163,6 +163,7 @@ describe('a push in stages', () => {
       approvalId: null,
       commitSha: '',
       ranCommitSha: '',
+      ranConfigHash: '',
       commitAuthor: '',
       appliedAt: now,
     }

@@ -93,6 +93,16 @@ describe('what broke after a push', () => {
     expect(await troubleOf(first)).not.toHaveProperty('under_push')
   })
 
+  it('nor of all where one fell ill soon after it, and the rest long after', async () => {
+    const [first, second] = await pushed()
+    await sicken(first)
+    expect(await troubleOf(first)).toMatchObject({ count: 1, total: 2, under_push: {} })
+    await ctx.advance(15 * MINUTE_MS)
+    await sicken(second)
+    expect(await troubleOf(first)).toMatchObject({ count: 2, total: 2 })
+    expect(await troubleOf(first)).not.toHaveProperty('under_push')
+  })
+
   it('nor of an instance that joined since', async () => {
     const [first] = await pushed()
     const joiner = open('c')

@@ -230,6 +230,15 @@ describe('the authors of a document', () => {
     expect((await authorsFor(['edge.yaml'], {}, '--output=/tmp/x')).sort()).toEqual(named('bot', 'eve'))
   })
 
+  it('hold everybody since then of a file that had another name', async () => {
+    await write('ann', 'edge.yaml', 'a')
+    const ran = await git(checkout, 'rev-parse', 'HEAD')
+    await write('dave', 'edge.yaml', 'b')
+    await git(checkout, 'mv', 'edge.yaml', 'core.yaml')
+    await write('bot', 'README.md', 'renamed')
+    expect(await authorsFor(['core.yaml'], {}, ran)).toContain('dave <dave@example.com>')
+  })
+
   it('hold whoever led a link on the way to another text, and whoever moved a submodule', async () => {
     await mkdir(join(checkout, 'v1'))
     await mkdir(join(checkout, 'v2'))
