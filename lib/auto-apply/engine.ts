@@ -244,8 +244,12 @@ export class AutoApplyEngine {
     if (clock.monotonicMs() < this.#nextSweepMs) return
     this.#nextSweepMs = clock.monotonicMs() + HOUR_MS
     const now = clock.now()
+    // One after the other: a decision locks all of a fleet config in the order of ids, and would wait for the one while the
+    // sweep waits for the other.
+    const expired = await db.transaction('auto-apply.sweep', (tx) =>
+      expireAutoApplyRequests(tx, daysBefore(now, WAITING_DAYS), now),
+    )
     const swept = await db.change('auto-apply.sweep', null, async (tx) => {
-      const expired = await expireAutoApplyRequests(tx, daysBefore(now, WAITING_DAYS), now)
       const ended = await endStoppedAutoApplies(tx, daysBefore(now, LEFT_STOPPED_DAYS), now)
       for (const { id, fleetConfigId, number } of ended)
         await tx.record({
@@ -254,10 +258,11 @@ export class AutoApplyEngine {
           resourceId: fleetConfigId,
           detail: JSON.stringify({ auto_apply_id: id, number, idle_days: LEFT_STOPPED_DAYS }),
         })
-      return { ok: true, changed: [...expired, ...ended] }
+      return { ok: true, ended }
     })
-    if (!swept.ok || swept.changed.length === 0) return
-    for (const autoApply of swept.changed) this.#changed(autoApply)
+    const changed = [...expired, ...(swept.ok ? swept.ended : [])]
+    if (changed.length === 0) return
+    for (const autoApply of changed) this.#changed(autoApply)
     this.wake()
   }
 }

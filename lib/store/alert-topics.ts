@@ -1,5 +1,6 @@
 import { statusesThat } from '../model/campaign-states.ts'
 import type { AutoApplyHold } from '../wire/auto-apply.ts'
+import { IN_FORCE } from './auto-apply.ts'
 import type { Db } from './db.ts'
 
 /** The ids of the campaigns that muster halted. */
@@ -109,9 +110,9 @@ export async function listLeftStopped(
      where (a.status = 'paused' and a.updated_at < $1)
        or (a.status = 'ended' and a.end_cause = 'not_continued' and a.ended_at > $2 and not exists (
          select from auto_applies later where later.fleet_config_id = a.fleet_config_id
-           and later.active_since > a.ended_at))
+           and (later.active_since > a.ended_at or later.status = any($3::text[]))))
      order by a.id`,
-    [pausedSince, endedSince],
+    [pausedSince, endedSince, IN_FORCE],
   )
 }
 

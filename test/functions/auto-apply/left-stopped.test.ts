@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import { AutoApplyScene } from '../../support/auto-apply-scene.ts'
-import { useTestDatabase } from '../../support/postgres.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openTestConnection, useTestDatabase } from '../../support/postgres.ts'
 
 const database = await useTestDatabase()
 let scene: AutoApplyScene
@@ -91,4 +92,46 @@ it('a version that ended as nobody continued it is told of no longer once anothe
   await scene.ctx.alerts.run(new AbortController().signal)
   expect(await alerts()).toEqual([])
   expect(await scene.state()).not.toHaveProperty('ended')
+})
+
+it('a version that ended as nobody continued it is told of no longer once another one applies, also where the clock was put back in between', async () => {
+  await STOPS.paused()
+  await pass(31)
+  expect(await alerts()).toHaveLength(1)
+  await scene.apply(1)
+  await database.pool.execute(
+    `update auto_applies set ended_at = ended_at + interval '1 day' where status = 'ended'`,
+  )
+  await scene.ctx.alerts.run(new AbortController().signal)
+  expect(await alerts()).toEqual([])
+})
+
+it('a request that nobody decides has expired before it is waited for what somebody else holds of one that is stopped', async () => {
+  await STOPS.paused()
+  await scene.write(2)
+  await scene.carry(2)
+  expect((await scene.request(2)).status).toBe(201)
+  await database.pool.execute(`update auto_applies set updated_at = updated_at - interval '40 days'`)
+  scene.ctx.clock.advance(HOUR_MS)
+  const holder = await openTestConnection(database.dsn)
+  try {
+    await holder.query('begin')
+    await holder.query(`select from auto_applies where status = 'paused' for update`)
+    const swept = scene.ctx.autoApply.work(new AbortController().signal)
+    await eventually('it waits', async () => {
+      const waiting = await database.pool.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return waiting.length > 0
+    })
+    // Who decides about both locks the request as well, before or after the other one.
+    const left = await database.pool.query<{ status: string }>(
+      'select status from auto_applies order by status',
+    )
+    await holder.query('commit')
+    await swept
+    expect(left.map(({ status }) => status)).toEqual(['expired', 'paused'])
+  } finally {
+    await holder.close()
+  }
 })
