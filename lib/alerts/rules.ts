@@ -57,6 +57,7 @@ export interface InstanceFacts {
   /** `unknown`: it can report its health and has not done so yet. */
   health: 'healthy' | 'unhealthy' | 'unknown'
   unhealthySinceMs: number | null
+  uid: string
   /** Its pod, or its id where it has none. */
   name: string
   /** Why it is unhealthy, in muster's own words; null where it does not say. Asked of few instances. */
@@ -76,6 +77,7 @@ const NAMED_MAX = 3
 
 /** An instance that an alert may name, what it is assigned, and why it is not as it should be. */
 interface NamedInstance {
+  uid: string
   name: string
   hash: string
   fault: () => Fault | null
@@ -125,8 +127,8 @@ export function countInstance(counts: InstanceCounts, instance: InstanceFacts, n
   const { unhealthySinceMs: sinceMs } = instance
   if (sinceMs === null || nowMs - sinceMs < UNHEALTHY_DELAY_MS) return
   counts.unhealthyLong++
-  const { name, assignedHash, fault } = instance
-  keepFirst(counts.unhealthyFirst, { name, hash: assignedHash ?? '', fault }, FIRST_BY_NAME)
+  const { uid, name, assignedHash, fault } = instance
+  keepFirst(counts.unhealthyFirst, { uid, name, hash: assignedHash ?? '', fault }, FIRST_BY_NAME)
 }
 
 /**
@@ -135,7 +137,7 @@ export function countInstance(counts: InstanceCounts, instance: InstanceFacts, n
  */
 const FIRST_BY_NAME: First<NamedInstance> = {
   most: NAMED_MAX,
-  compare: (a, b) => compareText(a.name, b.name) || compareText(a.hash, b.hash),
+  compare: (a, b) => compareText(a.name, b.name) || compareText(a.hash, b.hash) || compareText(a.uid, b.uid),
 }
 
 const namesOf = (first: readonly NamedInstance[]): string => first.map(({ name }) => cutName(name)).join(', ')
@@ -151,7 +153,7 @@ function faultOf(first: readonly NamedInstance[]): Fault | null {
 
 function countForDrift(
   counts: InstanceCounts,
-  { assignedHash, reported, assignedSinceMs, name, driftFault }: InstanceFacts,
+  { uid, assignedHash, reported, assignedSinceMs, name, driftFault }: InstanceFacts,
   nowMs: number,
 ): void {
   const standing = standingOf(assignedHash, reported)
@@ -159,7 +161,7 @@ function countForDrift(
   if (standing === 'agrees') counts.agreeing++
   if (standing === 'agrees' || standing === 'unknown') return
   if (nowMs - assignedSinceMs < DRIFT_DELAY_MS[standing]) return
-  keepFirst(counts.overdueFirst, { name, hash: assignedHash ?? '', fault: driftFault }, FIRST_BY_NAME)
+  keepFirst(counts.overdueFirst, { uid, name, hash: assignedHash ?? '', fault: driftFault }, FIRST_BY_NAME)
   counts.overdue++
   if (standing === 'failed') counts.overdueFailed++
 }

@@ -161,6 +161,7 @@ export function countLive(
     assignedSinceMs: assigned === null ? nowMs : times.since(instance, assigned, nowMs),
     health: toHealth(instance),
     unhealthySinceMs: instance.unhealthySinceMs,
+    uid: instance.uid,
     name: callInstance(instance.podName, instance.workload?.fingerprintKeys, instance.uid),
     fault: () => findInstanceFault(instance),
     driftFault: () => toDriftFault(instance, assigned),

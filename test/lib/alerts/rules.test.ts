@@ -52,6 +52,7 @@ const workload = (overrides: Partial<WorkloadFacts> = {}): WorkloadFacts => ({
 })
 
 const instance = (overrides: Partial<InstanceFacts> = {}): InstanceFacts => ({
+  uid: '0',
   isCompatible: true,
   canReport: true,
   assignedHash: HASH,
@@ -465,6 +466,18 @@ describe('what an alert says of its instances', () => {
       driftFault: () => (name === 'pod-a' ? null : fault(`failed-${name}`)),
     }),
   )
+  /** Two on one host, which have one name and run the same. */
+  const twins = ['1', '2'].map((uid) =>
+    instance({
+      uid,
+      name: 'host',
+      reported: status('failed'),
+      health: 'unhealthy',
+      unhealthySinceMs: 0,
+      fault: () => fault(`ill-${uid}`),
+      driftFault: () => fault(`failed-${uid}`),
+    }),
+  )
   const judge = (instances: InstanceFacts[]) => {
     const { config_drift, workload_unhealthy } = judgeWorkload(workload({ instances }), off, 1e9)
     return { config_drift, workload_unhealthy }
@@ -483,6 +496,7 @@ describe('what an alert says of its instances', () => {
     })
     for (let n = 1; n < all.length; n++) expect(judge([...all.slice(n), ...all.slice(0, n)])).toEqual(one)
     expect(judge([...all].reverse())).toEqual(one)
+    expect(judge([...twins].reverse())).toEqual(judge(twins))
   })
 })
 
