@@ -505,11 +505,10 @@ export function describeCampaign(
   ]
   if (of.planning !== undefined) return [words.planning(of.planning.done, of.planning.total)]
   if (of.status === 'halted' && of.halt !== undefined) {
-    return [
-      ...describeHalt(of.halt, nameIn, aboutHalt(of.halt, missed)),
-      ...since,
-      describeWayOut(of, of.halt),
-    ]
+    // Those who are unhealthy still are named behind it, each with why.
+    const areNamed = of.halt.gate === 'unhealthy' && of.became_unhealthy !== undefined
+    const halt = areNamed ? { ...of.halt, workloads: [] } : of.halt
+    return [...describeHalt(halt, nameIn, aboutHalt(of.halt, missed)), ...since, describeWayOut(of, of.halt)]
   }
   const applied = of.counts['applied'] ?? 0
   const total = of.plan?.target_count ?? 0

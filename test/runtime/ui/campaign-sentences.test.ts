@@ -612,6 +612,18 @@ describe('a campaign after which workloads became unhealthy', () => {
     expect(lookOf(of)).toEqual(['bad', 'half'])
   })
 
+  test('names them once where it halted over them, each with why', () => {
+    const workloads = [{ workload_id: 'w', workload_name: 'mail-gateway' }]
+    const halt = { gate: 'unhealthy', value: 1, limit: 0, wave: 2, workloads, holds: true } as const
+    const halted = { ...of, status: 'halted', halt } as unknown as CampaignRecord
+    const said = describeCampaign(halted, 0).join(' ')
+    expect(said.split('mail-gateway')).toHaveLength(2)
+    expect(said).toMatch(/mail-gateway – 4 of 4 unhealthy, cannot reach/)
+    // Once they are well again, the halt says who they were.
+    const { became_unhealthy: _, ...well } = halted
+    expect(describeCampaign(well, 0).join(' ')).toMatch(/mail-gateway\./)
+  })
+
   test('names them also before it comes to them, in a plan', () => {
     const planned = {
       plan: { target_count: 8 },
