@@ -27,6 +27,7 @@ import {
   isQuarantined,
   quarantineInstance,
 } from '../state/state.ts'
+import { endForgotten } from './end-forgotten.ts'
 
 /** Turns what instances say of their remote config into the states of the targets of a push. */
 export class ConfigReports {
@@ -250,12 +251,17 @@ export class ConfigReports {
     noteAway(followed, target)
   }
 
-  /** A grace after this process started is over: drop a joiner that has not come back within its own. */
+  /**
+   * A grace after this process started is over: drop a joiner that has not come back within its own, and note of whose
+   * agent nobody knows any more that it was forgotten before.
+   */
   releaseAbsent(followed: FollowedPush, target: PushTarget): void {
     const { deps, state } = this.#parts
+    const { instanceUid: uid } = target
     if (!this.#isFollowed(followed)) return
-    if (!state.isRecent(target.instanceUid, deps.clock.monotonicMs(), deps.graceMs))
-      this.#releaseJoiner(followed, target)
+    if (state.isRecent(uid, deps.clock.monotonicMs(), deps.graceMs)) return
+    this.#releaseJoiner(followed, target)
+    if (!state.homes.has(uid)) endForgotten(this.#parts, followed, target)
   }
 
   /** Judge a push again once those of its targets that did not come back were released. */

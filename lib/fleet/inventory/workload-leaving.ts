@@ -5,9 +5,9 @@ import { listKnownAgents } from '../../store/agents.ts'
 import { type Alert, listOpenAlertsOf, resolveAlertsOfWorkloads } from '../../store/alerts.ts'
 import type { Db } from '../../store/db.ts'
 import { archiveIfDisconnected, deleteWorkload } from '../../store/workloads.ts'
-import { errorOfEnd } from '../decide/target-end.ts'
+import { endForgotten } from '../intake/end-forgotten.ts'
 import type { CommitTurns } from '../pushes/commit-turns.ts'
-import { moveTarget, removeJoiner } from '../state/followed-push.ts'
+import { removeJoiner } from '../state/followed-push.ts'
 import type { FollowedPush, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { followedPushes } from '../state/state.ts'
@@ -141,16 +141,9 @@ export class WorkloadLeaving {
     }
   }
 
-  /** That an agent which is forgotten never answered a push that has ended counts no longer. */
   #forgetTarget(followed: FollowedPush, uid: string): void {
-    const { deps, tell, writer } = this.#parts
-    const { push, targets } = followed
-    if (removeJoiner(followed, uid)) writer.push(followed)
-    const target = targets.get(uid)
-    if (target?.state !== 'straggler' || push.status === 'pending') return
-    moveTarget(followed, target, 'gone', deps.clock.now(), errorOfEnd('disconnected'))
-    writer.target({ pushId: push.pushId, target })
-    tell({ kind: 'target-moved', followed })
+    if (removeJoiner(followed, uid)) this.#parts.writer.push(followed)
+    endForgotten(this.#parts, followed, followed.targets.get(uid))
   }
 }
 

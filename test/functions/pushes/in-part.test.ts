@@ -182,6 +182,24 @@ describe('a push that two of five instances never took', () => {
     viewer = await signIn(ctx, { groups: ['viewer'] })
     expect(await told()).toEqual({ feed: 'succeeded', page: 'applied' })
   })
+
+  it('is applied once a process starts that does not know those agents any more', async () => {
+    await wait(900)
+    for (const agent of agents.slice(3)) agent.lose()
+    await wait(600)
+    // As where the process that had forgotten them ended before it had noted that with the push.
+    const uids = agents.slice(3).map(({ uid }) => uid)
+    await database.pool.execute('delete from agent_workloads where instance_uid = any($1::text[])', [uids])
+    await ctx.close()
+    ctx = await createFleetContext(database, { clock: ctx.clock })
+    viewer = await signIn(ctx, { groups: ['viewer'] })
+    for (const [n, { uid }] of agents.slice(0, 3).entries())
+      connect('abc'[n]!, { uid }).apply(configHash(configYaml(1)))
+    await wait(30)
+    expect(await told()).toEqual(IN_PART)
+    await wait(900)
+    expect(await told()).toEqual({ feed: 'succeeded', page: 'applied' })
+  })
 })
 
 describe('an instance that joined after a push had ended, and never answers it', () => {
