@@ -116,6 +116,26 @@ export async function claimByItself(
   )
 }
 
+/**
+ * Leave these, which may run the version, to the roll-backs of others: they have left the scopes of this one. Rows are
+ * locked as by `endAutoApplyTargets`.
+ */
+export async function releaseByItself(
+  tx: Db,
+  campaignId: string,
+  workloadIds: readonly string[],
+): Promise<void> {
+  await tx.execute(
+    `with released as (
+       select t.auto_apply_id, t.workload_id from auto_apply_targets t
+       where t.rolled_back_by = $1 and t.workload_id = any($2::text[]) and t.state = any($3::text[])
+       order by t.auto_apply_id, t.workload_id for no key update of t)
+     update auto_apply_targets t set rolled_back_by = null from released r
+     where t.auto_apply_id = r.auto_apply_id and t.workload_id = r.workload_id`,
+    [campaignId, workloadIds, MAY_RUN_RESULT],
+  )
+}
+
 /** Those in some states that the roll-back of a campaign takes back, in one order. */
 export async function listTakenBack(
   db: Db,

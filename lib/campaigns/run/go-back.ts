@@ -17,7 +17,7 @@ import type { CampaignRun } from './run.ts'
 import { sideBySide } from './side-by-side.ts'
 import { withSizes } from './size.ts'
 import { closerOf, listStaged, stopStaged } from './stop-staged.ts'
-import { writeAllEnd, writeEnds, writeMove } from './write.ts'
+import { writeAllEnd, writeEnds, writeMove, writeReleased } from './write.ts'
 
 /**
  * For how long who is away is waited for at least, whatever the campaign says of those that were away when they were to
@@ -111,12 +111,15 @@ async function takeBack(
   const { clock, fleet } = parts
   const ends: CampaignTargetEnd[] = []
   const byItself: CampaignTargetEnd[] = []
+  const released: string[] = []
   let startedCount = 0
   const since = campaign.rollBackStartedAt ?? campaign.updatedAt
   const isLate = clock.now().getTime() - since.getTime() > patienceMs(campaign)
   const leftAsTheyAre = new Set<string>()
   await sideBySide(targets, SIDE_BY_SIDE, async (target) => {
     const outcome = await takeOneBack(parts, campaign, target)
+    // The roll-back of another campaign may be about where it is by now.
+    if (outcome.kind === 'left_scope' && target.isByItself) return void released.push(target.workloadId)
     const workload = fleet.workload(target.workloadId)
     // Right after a start nobody knows who is away, however long no process ran before.
     const isGivenUp = isLate && (workload === null || !fleet.isAwaited(workload))
@@ -132,7 +135,8 @@ async function takeBack(
     { from: MAY_BE_TAKEN_BACK, ends },
     { from: MAY_RUN_RESULT, ends: byItself, isByItself: true },
   ])
-  return startedCount + ends.length + byItself.length > 0
+  await writeReleased(parts, campaign, released)
+  return startedCount + ends.length + byItself.length + released.length > 0
 }
 
 /**

@@ -1,4 +1,4 @@
-import { endTakenBack } from '../../store/auto-apply-roll-back.ts'
+import { endTakenBack, releaseByItself } from '../../store/auto-apply-roll-back.ts'
 import {
   type CampaignTargetEnd,
   endAllCampaignTargets,
@@ -33,6 +33,16 @@ export async function writeEnds(
     for (const { from, ends, isByItself } of some)
       await (isByItself ? endTakenBack : endCampaignTargets)(tx, id, from, ends, clock.now())
   })
+}
+
+/** Write which of those that got the version by itself are not this campaign's to take back any more. */
+export async function writeReleased(
+  { db }: CampaignParts,
+  { id }: CampaignSummary,
+  workloadIds: readonly string[],
+): Promise<void> {
+  if (workloadIds.length === 0) return
+  await db.transaction('campaign.note-ends', (tx) => releaseByItself(tx, id, workloadIds))
 }
 
 /** Write which targets are under way again whose stages had halted. */

@@ -314,6 +314,34 @@ describe('a version that is rolled back after it applied by itself', () => {
     })
   })
 
+  it('is taken back by the roll-back that is about where it is by now, where an older one had left it alone as it had left its scopes', async () => {
+    await scene.carry(1)
+    await scene.write(2)
+    const to = (host: string) => scene.carry(2, { scope: { workload_ids: [scene.agent(host).workloadId] } })
+    const [older, newer] = [await to('vm-1'), await to('vm-2')]
+    await scene.apply(2)
+    const settle = async () => {
+      for (let n = 0; n < 3; n++) {
+        await scene.work(16_000)
+        await scene.applyAll()
+      }
+      await scene.work(1_000)
+    }
+    await settle()
+    await scene.label('vm-3', { env: 'staging' })
+    await cut(older)
+    await rollBack(older)
+    await scene.label('vm-3', { env: 'live' })
+    await settle()
+    expect(await scene.readCampaign(older)).toMatchObject({ status: 'rolled_back' })
+    expect(await takenBack(older)).toEqual([])
+    expect(scene.runs('vm-3')).toBe(hashOn(2, 'vm-3'))
+    await rollBack(newer)
+    await settle()
+    expect(await takenBack(newer)).toMatchObject([{ workload_place: 'vm-3', state: 'rolled_back' }])
+    expect(scene.runs('vm-3')).toBe(hashOn(1, 'vm-3'))
+  })
+
   const STAGING = [{ key: 'muster/env', values: ['staging'] }]
   /** Let a campaign be one of somebody who may push in staging only. */
   const cut = (id: string) =>
