@@ -4,6 +4,7 @@ import type { CampaignStatus, CampaignTargetState, CampaignVerdict } from '../wi
 import { MAY_BE_TAKEN_BACK } from './campaign-targets.ts'
 import type { Db } from './db.ts'
 import { SAYS_THE_SAME } from './fleet-configs.ts'
+import { broughtAgain } from './ran-before.ts'
 
 /** What a campaign that was started later says of a workload. */
 export interface LaterTarget {
@@ -71,13 +72,16 @@ export async function letWaitAgain(tx: Db, campaignId: string, now: Date): Promi
  * takes it back.
  */
 const BROUGHT = `brought as (
-    select base_hash, result_hash, state, campaign_id as back_id from campaign_targets
+    select push_id, base_hash, result_hash, state, campaign_id as back_id from campaign_targets
     where workload_id = $1 and push_id is not null
     union all
-    select base_hash, result_hash, state, rolled_back_by from auto_apply_targets
+    select push_id, base_hash, result_hash, state, rolled_back_by from auto_apply_targets
     where workload_id = $1)`
 
-/** Whether another campaign that is being rolled back is about to give a workload this config back. */
+/**
+ * Whether another campaign that is being rolled back is about to give a workload this config back: it leaves one alone to
+ * which somebody has brought the same again since.
+ */
 export async function isAboutToGet(
   db: Db,
   campaignId: string,
@@ -87,7 +91,8 @@ export async function isAboutToGet(
     `with ${BROUGHT}
      select from brought t join campaigns c on c.id = t.back_id and c.status = 'rolling_back'
        join workloads w on w.id = $1 and w.active_config_hash = t.result_hash
-     where t.back_id <> $2 and t.base_hash = $3 and t.state = any($4::text[])`,
+     where t.back_id <> $2 and t.base_hash = $3 and t.state = any($4::text[]) and not exists (
+       select from pushes own join pushes p on ${broughtAgain('own', 't.back_id')} where own.push_id = t.push_id)`,
     [workloadId, campaignId, hash, MAY_BE_TAKEN_BACK],
   )
   return rows.length > 0

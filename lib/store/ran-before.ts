@@ -11,8 +11,11 @@ export const IS_IN_CUT = `(c.scope->'cut_to' is null or exists (
   where starts_with(cut->>'key', '${TRUSTED_PREFIX}')
     and (cut->'values') ? ((w.rule_labels || w.trusted_labels)->>substr(cut->>'key', ${TRUSTED_PREFIX.length + 1}))))`
 
-/** SQL for whether the push `p` was to be for the whole workload: one in stages that was given up left that as it was. */
-const REACHED = `p.phase <> 'aborted'`
+/**
+ * SQL for whether the push `p` came to its workload: one in stages that was given up left that as it was, and one that was
+ * overtaken before anybody applied it ran nowhere.
+ */
+const REACHED = `(p.phase <> 'aborted' and (p.phase <> 'superseded' or p.applied_count > 0))`
 
 /**
  * SQL for whether somebody brought a config with the push `p`, after what had brought it before was taken back at

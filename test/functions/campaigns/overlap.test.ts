@@ -348,6 +348,50 @@ describe('two campaigns over the same workloads', () => {
     expect(runs()).toEqual(all(hashes[1]))
   })
 
+  it('take back what a push that was overtaken before anybody had it did not bring again', async () => {
+    const first = await brought(2)
+    await pushByHand(3)
+    for (const { workloadId } of agents) {
+      await pushConfig(ctx.fleet, workloadId, configYaml(2))
+      await pushConfig(ctx.fleet, workloadId, configYaml(0))
+    }
+    await settle()
+    for (const { workloadId } of agents)
+      await call('POST', `/workloads/${workloadId}/configs/${hashes[2]}/rollback`, {})
+    await settle()
+    expect((await record(first)).way_back).toMatchObject({ goes_back: 3 })
+    expect(await takeBack(first)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 3 } })
+    expect(runs()).toEqual(all(hashes[1]))
+  })
+
+  it('take nothing back where the newer one leaves the workload alone, as somebody brought its config there again', async () => {
+    const only = { scope: { workload_ids: [agents[0]!.workloadId] } }
+    const first = await approved({ ...only, change: { kind: 'text', yaml: configYaml(2) } })
+    await start(first)
+    await settle()
+    const second = await approved({ limits: { silent: 3 }, change: { kind: 'text', yaml: configYaml(3) } })
+    await start(second)
+    await work(300)
+    agents[1]!.apply()
+    agents[2]!.apply()
+    for (let n = 0; n < 50; n++) await work(15_000)
+    expect((await statesOf(second)).map(([state]) => state).sort()).toEqual([
+      'applied',
+      'applied',
+      'no_answer',
+    ])
+    for (const n of [0, 3]) {
+      await pushConfig(ctx.fleet, agents[0]!.workloadId, configYaml(n))
+      await settle()
+    }
+    agents[2]!.lose()
+    agents.pop()
+    await takeBack(second)
+    expect(await record(second)).toMatchObject({ status: 'rolling_back' })
+    expect(await takeBack(first)).toMatchObject({ status: 'rolled_back', counts: { moved_on: 1 } })
+    expect(runs()[0]).toBe(hashes[3])
+  })
+
   it('take back what somebody went back to after a push by hand', async () => {
     const first = await brought(2)
     await pushByHand(3)
