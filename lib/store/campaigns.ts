@@ -345,18 +345,22 @@ const MOVED: MovedColumns<CampaignMove> = {
   endedAt: { column: 'ended_at' },
 }
 
-/** Move a campaign on from one of these statuses; null when it is in none of them. */
+/**
+ * Move a campaign on from one of these statuses; null when it is in none of them or, with `asOf`, was moved since that
+ * time.
+ */
 export async function moveCampaign(
   tx: Db,
   id: string,
   from: readonly CampaignStatus[],
   move: CampaignMove,
   now: Date,
+  asOf: Date | null = null,
 ): Promise<StoredCampaign | null> {
-  const params: unknown[] = [id, from, now]
+  const params: unknown[] = [id, from, now, asOf]
   const rows = await tx.query<StoredCampaign>(
     `update campaigns set ${assignmentsOf(MOVED, move, params)}, updated_at = $3
-     where id = $1 and status = any($2::text[]) returning ${COLUMNS}`,
+     where id = $1 and status = any($2::text[]) and ($4::timestamptz is null or updated_at = $4) returning ${COLUMNS}`,
     params,
   )
   return rows[0] ?? null

@@ -72,15 +72,18 @@ export interface OwnMove {
   action: string | null
 }
 
-/** Write a move, with `more` in its transaction; false when the campaign is not in the status `from` any more, or the audit record failed. */
+/**
+ * Write a move, with `more` in its transaction; false when the campaign is not as it was read any more, or the audit record
+ * failed: an operator may have let it go on with other limits than those that it is to halt over.
+ */
 export async function writeMove(
   { db, clock }: CampaignParts,
-  { id }: CampaignSummary,
+  { id, updatedAt }: CampaignSummary,
   { from, to, action }: OwnMove,
   more: (tx: Db) => Promise<void> = async () => {},
 ): Promise<boolean> {
   const moved = await db.change('campaign.move', null, async (tx) => {
-    const now = await moveCampaign(tx, id, [from], to, clock.now())
+    const now = await moveCampaign(tx, id, [from], to, clock.now(), updatedAt)
     if (now === null) return { ok: false, code: 'campaign-stopped' }
     await more(tx)
     if (action === null) return { ok: true }
