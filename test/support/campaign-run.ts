@@ -22,6 +22,7 @@ export const emptyRun = (): CampaignRun => ({
 /** An open push of a campaign, started at 0 ms. */
 export const inFlight = (more: Partial<InFlight> = {}): InFlight => ({
   pushId: 'p1',
+  resultHash: null,
   startedMs: 0,
   instances: 1,
   isBack: false,

@@ -151,7 +151,12 @@ export function noteBack(
   const { workloadId, state, isByItself } = target
   switch (outcome.kind) {
     case 'started': {
-      const flight = { pushId: outcome.pushId, startedMs: nowMs, instances: instancesOf(target) }
+      const flight = {
+        pushId: outcome.pushId,
+        resultHash: null,
+        startedMs: nowMs,
+        instances: instancesOf(target),
+      }
       run.inFlight.set(workloadId, {
         ...flight,
         isBack: true,

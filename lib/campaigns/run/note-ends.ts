@@ -107,16 +107,18 @@ export async function noteEnds(
     { from: ['rolling_back'], ends: back },
     { from: ['rolling_back'], ends: byItself, isByItself: true },
   ])
-  for (const { workloadId, state } of forward) if (state === 'applied') watch(parts, run, workloadId)
+  for (const { workloadId, state } of forward) if (state === 'applied') watch(run, workloadId)
   for (const { workloadId } of [...forward, ...back, ...byItself]) run.inFlight.delete(workloadId)
   return true
 }
 
-/** Watch the health and the drift of a target that applied the change, where they were well at its start. */
-function watch({ fleet }: CampaignParts, run: CampaignRun, workloadId: string): void {
-  const { wasDegraded, wasDrifted } = run.inFlight.get(workloadId)!
-  const hash = fleet.workload(workloadId)?.activeHash ?? null
-  if (hash === null) return
-  if (!wasDegraded) run.watched.set(workloadId, hash)
-  if (!wasDrifted) run.steady.set(workloadId, hash)
+/**
+ * Watch the health and the drift of a target that applied the change, where they were well at its start: for as long as it
+ * is to run that, and nothing that somebody pushed since.
+ */
+function watch(run: CampaignRun, workloadId: string): void {
+  const { resultHash, wasDegraded, wasDrifted } = run.inFlight.get(workloadId)!
+  if (resultHash === null) return
+  if (!wasDegraded) run.watched.set(workloadId, resultHash)
+  if (!wasDrifted) run.steady.set(workloadId, resultHash)
 }

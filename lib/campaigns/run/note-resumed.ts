@@ -28,6 +28,7 @@ export async function noteResumed(
   for (const target of resumed)
     run.inFlight.set(target.workloadId, {
       pushId: target.pushId!,
+      resultHash: target.resultHash,
       startedMs: clock.monotonicMs(),
       instances: instancesOf(target),
       isBack: false,

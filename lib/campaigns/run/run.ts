@@ -17,6 +17,8 @@ import { withSizes } from './size.ts'
 /** A push of a campaign that has not ended. */
 export interface InFlight {
   pushId: string
+  /** What a target of the campaign is to run by it; null where the push gives something back. */
+  resultHash: string | null
   /** Monotonic. */
   startedMs: number
   instances: number
@@ -107,18 +109,17 @@ export async function loadRun(
       ...open.map((target): [string, InFlight] => {
         const isBack = target.state === 'rolling_back'
         const pushId = (isBack ? target.rollbackPushId : target.pushId)!
-        const { wasDegraded, wasDrifted } = target
-        const instances = instancesOf(target)
-        const startedMs = startOf(target.workloadId, pushId)
-        return [
-          target.workloadId,
-          { pushId, startedMs, instances, isBack, isByItself: false, wasDegraded, wasDrifted },
-        ]
+        const { workloadId, wasDegraded, wasDrifted } = target
+        const resultHash = isBack ? null : target.resultHash
+        const [startedMs, instances] = [startOf(workloadId, pushId), instancesOf(target)]
+        const before = { isBack, isByItself: false, wasDegraded, wasDrifted }
+        return [workloadId, { pushId, resultHash, startedMs, instances, ...before }]
       }),
       ...byItself.map((target): [string, InFlight] => [
         target.workloadId,
         {
           pushId: target.rollbackPushId!,
+          resultHash: null,
           startedMs: startOf(target.workloadId, target.rollbackPushId!),
           instances: instancesOf(target),
           isBack: true,

@@ -90,11 +90,11 @@ function isAwaited({ fleet }: CampaignParts, { workloadId, verdict }: StoredCamp
 /** Note in the run what came of a target's turn. Answers how the target ends, or null where its row stays as it is. */
 export function noteTurn(
   run: CampaignRun,
-  target: Pick<StoredCampaignTarget, 'workloadId' | 'instanceCount' | 'state'>,
+  target: Pick<StoredCampaignTarget, 'workloadId' | 'resultHash' | 'instanceCount' | 'state'>,
   outcome: StartOutcome,
   nowMs: number,
 ): Omit<CampaignTargetEnd, 'workloadId'> | null {
-  const { workloadId } = target
+  const { workloadId, resultHash } = target
   if (outcome.kind === 'busy') {
     if (outcome.isUnsure) run.isStale = true
     if (outcome.gaveUp && noteGivenUp(run, workloadId, nowMs) >= READS_MAX)
@@ -115,7 +115,7 @@ export function noteTurn(
       const { pushId, wasDegraded, wasDrifted } = outcome
       const instances = instancesOf(target)
       const before = { isBack: false, isByItself: false, wasDegraded, wasDrifted }
-      run.inFlight.set(workloadId, { pushId, startedMs: nowMs, instances, ...before })
+      run.inFlight.set(workloadId, { pushId, resultHash, startedMs: nowMs, instances, ...before })
       run.offline.delete(workloadId)
       return null
     }

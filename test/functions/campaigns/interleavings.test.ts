@@ -408,6 +408,55 @@ describe('a target that applied', () => {
   })
 })
 
+describe('a target that applied, as its end is written', () => {
+  it('and gets something else by hand meanwhile is watched for what the campaign brought', async () => {
+    const id = await start({ waves: [{ count: 1, dwell_seconds: 600 }, {}] })
+    await work()
+    const canary = agents.find((agent) => agent.offered().at(-1) === SECOND)!
+    canary.apply()
+    atBegin = {
+      name: 'campaign.note-ends',
+      async act() {
+        await pushConfig(ctx.fleet, canary.workloadId, configYaml(5))
+      },
+    }
+    await work(300)
+    expect(atBegin).toBeNull()
+    expect(await targetOf(id, canary)).toMatchObject({ state: 'applied' })
+    canary.apply()
+    await ctx.advance(300)
+    canary.say({ health: SICK })
+    await work(120_000)
+    await work(5_000)
+    expect(ctx.fleet.workload(canary.workloadId)!.status).toBe('degraded')
+    expect((await record(id)).status).toBe('running')
+  })
+})
+
+describe('a campaign that somebody paused and let go on with raised limits as its step was under way', () => {
+  it('does not halt over the limits that were', async () => {
+    const id = await start({ waves: [{ count: 2, dwell_seconds: 600 }, {}] })
+    await work()
+    const canaries = agents.filter((agent) => agent.offered().at(-1) === SECOND)
+    canaries[0]!.fail('no')
+    canaries[1]!.apply()
+    atBegin = {
+      name: 'campaign.move',
+      async act() {
+        expect((await call('POST', `/${id}/pause`, { comment: 'wait' })).status).toBe(200)
+        ctx.clock.advance(5)
+        const body = { comment: 'known', limits: { failed: 2 } }
+        const { status, json } = await call('POST', `/${id}/continue`, body)
+        expect(status, JSON.stringify(json)).toBe(200)
+      },
+    }
+    await work(300)
+    expect(atBegin).toBeNull()
+    await work(3_000)
+    expect(await record(id)).toMatchObject({ status: 'running', counts: { failed: 1 } })
+  })
+})
+
 describe('drift', () => {
   const ELSE = 'ab'.repeat(32)
 

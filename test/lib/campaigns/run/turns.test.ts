@@ -6,7 +6,7 @@ import { noteTurn } from '../../../../lib/campaigns/run/start-step.ts'
 import { emptyRun, inFlight } from '../../../support/campaign-run.ts'
 
 const MINUTES_MS = 60_000
-const waiting = { workloadId: 'w', instanceCount: 3, state: 'waiting' } as const
+const waiting = { workloadId: 'w', resultHash: 'r', instanceCount: 3, state: 'waiting' } as const
 const away = { ...waiting, state: 'offline' } as const
 
 describe('a target whose turn has come', () => {
@@ -16,7 +16,14 @@ describe('a target whose turn has come', () => {
     const started = { kind: 'started', pushId: 'p', wasDegraded: true, wasDrifted: true } as const
     expect(noteTurn(run, away, started, 5)).toBeNull()
     expect(run.inFlight.get('w')).toEqual(
-      inFlight({ pushId: 'p', startedMs: 5, instances: 3, wasDegraded: true, wasDrifted: true }),
+      inFlight({
+        pushId: 'p',
+        resultHash: 'r',
+        startedMs: 5,
+        instances: 3,
+        wasDegraded: true,
+        wasDrifted: true,
+      }),
     )
     expect(run.offline.size).toBe(0)
   })
