@@ -6,6 +6,7 @@ import { NO_STATUS_MS } from '../decide/offer.ts'
 import { LOSSES_MIN } from '../decide/push.ts'
 import { standsTo } from '../decide/standing.ts'
 import { errorOfEnd, type TargetEndCause } from '../decide/target-end.ts'
+import { endForgotten } from '../state/end-forgotten.ts'
 import {
   forgiveLosses,
   isLostOut,
@@ -27,7 +28,6 @@ import {
   isQuarantined,
   quarantineInstance,
 } from '../state/state.ts'
-import { endForgotten } from './end-forgotten.ts'
 
 /** Turns what instances say of their remote config into the states of the targets of a push. */
 export class ConfigReports {

@@ -1,8 +1,8 @@
 import type { PushTarget } from '../../store/push-targets.ts'
 import { errorOfEnd } from '../decide/target-end.ts'
-import { moveTarget } from '../state/followed-push.ts'
-import type { FollowedPush } from '../state/model.ts'
-import type { FleetParts } from '../state/parts.ts'
+import { moveTarget } from './followed-push.ts'
+import type { FollowedPush } from './model.ts'
+import type { FleetParts } from './parts.ts'
 
 /** That an agent which is forgotten never answered a push that has ended counts no longer. */
 export function endForgotten(
