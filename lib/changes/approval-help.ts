@@ -11,7 +11,7 @@ import type { ApprovalHelp } from '../wire/approvals.ts'
 import type { Covers } from './approval-case.ts'
 import { type Discount, discountOf, type JudgedApprovals, whyNotCounted } from './judge-approvals.ts'
 
-/** People who hold the right to approve and are looked at, in the order of their e-mails. */
+/** People who hold the right to approve and are looked at, by e-mail. Of those behind them nothing is known. */
 const HOLDERS_MAX = 200
 /** People who are named; how many more there are is said. */
 const NAMED_MAX = 10
@@ -47,20 +47,26 @@ export async function readApprovalHelp(
   change: HelpedChange,
   reader: HelpReader,
 ): Promise<ApprovalHelp> {
-  const could = (await listHoldersFor(db, [change])).filter((holder) => wouldCount(change, holder))
+  const holders = await listHoldersFor(db, [change])
+  const could = holders.filter((holder) => wouldCount(change, holder))
   return {
     because: await listBecause(db, change, reader),
     could_approve: could.slice(0, NAMED_MAX).map(({ email }) => email),
-    could_approve_count: could.length,
+    ...(areAll(holders) ? { could_approve_count: could.length } : {}),
   }
 }
 
-/** Of each of these changes, whether it waits for nobody: no approval that was not given would count as things stand. */
+/**
+ * Of each of these changes, whether it is known to wait for nobody: no approval that was not given would count as things
+ * stand.
+ */
 export async function areStuck(db: Db, changes: readonly WaitingChange[]): Promise<boolean[]> {
   if (changes.length === 0) return []
   const holders = await listHoldersFor(db, changes)
-  return changes.map((change) => !holders.some((holder) => wouldCount(change, holder)))
+  return changes.map((change) => areAll(holders) && !holders.some((holder) => wouldCount(change, holder)))
 }
+
+const areAll = (holders: readonly HolderAccount[]): boolean => holders.length < HOLDERS_MAX
 
 /** Who holds the right to approve somewhere, and stands how to the authors of these changes. */
 const listHoldersFor = (db: Db, changes: readonly WaitingChange[]): Promise<HolderAccount[]> =>

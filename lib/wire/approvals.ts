@@ -124,7 +124,10 @@ export const ApprovalHelp = named(
       ),
     ),
     could_approve: note('E-mails of those whose approval would count; the first ten.', array(string())),
-    could_approve_count: number(),
+    could_approve_count: note(
+      'Absent where more hold the right to approve than are looked at: others may be among them.',
+      optional(number()),
+    ),
   }),
 )
 export type ApprovalHelp = Infer<typeof ApprovalHelp>
@@ -183,7 +186,7 @@ const summary = {
   tally: note('Only of a request that waits to be approved or pushed.', optional(ApprovalTally)),
   help: note('The same; only of one request that is read by itself.', optional(ApprovalHelp)),
   nobody_can_approve: note(
-    'It lacks an approval, and nobody’s would count as things stand: it waits for nobody.',
+    'It lacks an approval, and nobody’s would count as things stand: it waits for nobody. Absent also where too many hold the right to approve to look at all.',
     optional(literal(true)),
   ),
   prod_target: boolean(),

@@ -86,13 +86,10 @@ function approvalRows({ tally, help }: CampaignRecord): string[][] {
   if (tally.own !== 'counts') rows.push(['yours', `would not count: ${sayDiscount(tally.own)}`])
   for (const { who = 'an account that is gone', account_at: at } of because)
     rows.push(['in the way', `${who}${at === undefined ? '' : `, by the account, changed at ${at}`}`])
-  const more = count - could.length
-  rows.push([
-    'could approve',
-    could.length === 0
-      ? 'nobody as things stand'
-      : `${could.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
-  ])
+  const more = (count ?? could.length) - could.length
+  if (count === 0) rows.push(['could approve', 'nobody as things stand'])
+  else if (could.length > 0)
+    rows.push(['could approve', `${could.join(', ')}${more > 0 ? ` and ${more} more` : ''}`])
   return rows
 }
 

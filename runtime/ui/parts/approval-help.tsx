@@ -94,12 +94,16 @@ export function ApprovalHelp({
       </>
     )
   const hasGiven = tally.own === 'approved_already' || tally.own === 'no_right'
-  const more = count - could.length
+  const more = (count ?? could.length) - could.length
   return (
     <p>
       {why !== '' && words.cannot(why)}
-      <Elsewhere of={because} /> {hasGiven ? words.couldToo : words.could} <b>{could.join(', ')}</b>{' '}
-      {more > 0 && words.more(more)}
+      <Elsewhere of={because} />{' '}
+      {could.length > 0 && (
+        <>
+          {hasGiven ? words.couldToo : words.could} <b>{could.join(', ')}</b> {more > 0 && words.more(more)}
+        </>
+      )}
     </p>
   )
 }

@@ -109,6 +109,33 @@ it('says in the list of all which requests wait for nobody, and takes it back on
   expect((await read('vm-1', stuck, scene.approver)).help!.could_approve).toEqual([third.email])
 })
 
+it('never says that nobody could approve where more hold the right than are looked at', async () => {
+  const request = await ask('vm-1', admin)
+  await database.pool.execute(
+    `insert into account_changes (user_id, by_id, changed_at) select id, $1, now() from users where id::text <> $1
+     on conflict do nothing`,
+    [admin.userId],
+  )
+  expect((await read('vm-1', request, scene.approver)).nobody_can_approve).toBe(true)
+  // 200 whom the author changed stand before the only one who could.
+  await database.pool.execute(
+    `with added as (
+       insert into users (id, email, email_key, password_hash, created_at)
+       select gen_random_uuid(), e, e, '!', now() from (select '0' || n || '@example.com' as e from generate_series(1, 200) n) of_all
+       returning id),
+     changed as (insert into account_changes (user_id, by_id, changed_at) select id, $1, now() from added)
+     insert into user_groups (user_id, group_id)
+       select added.id, g.id from added, groups g where g.name = 'editor'`,
+    [admin.userId],
+  )
+  await signIn(scene.ctx, { email: 'zoe@example.com', groups: ['editor'] })
+  const { help, nobody_can_approve: isStuck } = await read('vm-1', request, scene.approver)
+  expect(isStuck).toBeUndefined()
+  expect(help!.could_approve).toEqual([])
+  expect(help).not.toHaveProperty('could_approve_count')
+  await database.pool.execute(`delete from users where email like '0%@example.com'`)
+})
+
 it('names nobody where the own approval would count', async () => {
   const request = await ask('vm-1', scene.editor)
   const { help } = await read('vm-1', request, scene.approver)
