@@ -15,9 +15,9 @@ function findMended(diff: ConfigDiff, failing: ReadonlyMap<string, FailingExport
     // What is sent there in clear text from now on is a risk of its own.
     const isOnlyMoved = rules.every((rule) => MOVED.has(rule))
     return (
-      of?.isEverywhere === true &&
+      of !== undefined &&
       before?.host !== undefined &&
-      of.hosts.has(before.host) &&
+      of.unreachable.has(before.host) &&
       before.host !== after?.host &&
       isOnlyMoved
     )
@@ -49,17 +49,18 @@ export function riskOfMend(
   return { severity: maxRisk(['medium', ...left.map(({ risk }) => risk)]), isMend: true }
 }
 
-/** The exporters that fail now, each with whether a change does something to it. */
+/** The exporters that fail now, each with whether a change does something to it, where it can be compared. */
 export const listFailing = (
   diff: ConfigDiff | null,
   failing: ReadonlyMap<string, FailingExporter>,
-): { component: string; is_changed: boolean }[] =>
+): { component: string; is_changed?: boolean }[] =>
   [...failing.keys()].sort().map((id) => ({
     component: `${PREFIX}${id}`,
-    is_changed:
-      diff === null ||
-      diff.components.some(({ component }) => component.path === `${PREFIX}${id}`) ||
-      diff.pipelines.some(({ component_ref_changes: changes }) =>
-        changes.some(({ component_id: other, kind }) => other === id && kind === 'removed'),
-      ),
+    ...(diff === null ? {} : { is_changed: isTouched(diff, id) }),
   }))
+
+const isTouched = (diff: ConfigDiff, id: string): boolean =>
+  diff.components.some(({ component }) => component.path === `${PREFIX}${id}`) ||
+  diff.pipelines.some(({ component_ref_changes: changes }) =>
+    changes.some(({ component_id: other, kind }) => other === id && kind === 'removed'),
+  )

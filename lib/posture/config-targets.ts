@@ -97,29 +97,25 @@ function toTarget(fleet: Fleet, workload: Workload): ConfigTarget {
   }
 }
 
-/** Unhealthy instances that are asked what fails: what is wrong everywhere is wrong with these too. */
+/** Unhealthy instances that are asked what fails, as each may say it of many exporters and at length. */
 const ASKED_MAX = 20
 
 /** What the live instances say of their exporters that fail. */
 function findFailing({ live }: Workload): Map<string, FailingExporter> {
   const asked = [...live.unhealthy].slice(0, ASKED_MAX)
-  const found = new Map<string, { hosts: Set<string>; count: number }>()
+  const namedBy = new Map<string, Map<string, number>>()
   for (const { health } of asked) {
     for (const [id, error] of findFailingExporters(health)) {
-      const known = found.get(id) ?? { hosts: new Set<string>(), count: 0 }
-      known.count++
+      const counts = namedBy.get(id) ?? new Map<string, number>()
       const host = hostOf(error)
-      if (host !== null) known.hosts.add(host)
-      found.set(id, known)
+      if (host !== null) counts.set(host, (counts.get(host) ?? 0) + 1)
+      namedBy.set(id, counts)
     }
   }
-  const areAllUnhealthy = live.unhealthy.size === live.count
-  return new Map(
-    [...found].map(([id, { hosts, count }]) => [
-      id,
-      { hosts, isEverywhere: areAllUnhealthy && count === asked.length },
-    ]),
-  )
+  // An instance that was not asked may reach what all others cannot.
+  const everywhere = (counts: ReadonlyMap<string, number>) =>
+    [...counts].flatMap(([host, count]) => (count === live.count ? [host] : []))
+  return new Map([...namedBy].map(([id, counts]) => [id, { unreachable: new Set(everywhere(counts)) }]))
 }
 
 /** The host that an error of an exporter is about; null where it names none. */

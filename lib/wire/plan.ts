@@ -80,8 +80,8 @@ export const ConfigPlan = named(
       optional(ComparedWith),
     ),
     failing_now: note(
-      'The exporters that instances say fail now, as `exporters.otlp/eu`, and whether the draft changes or takes away each; absent where none does.',
-      optional(array(type({ component: string(), is_changed: boolean() }))),
+      'The exporters that instances say fail now, as `exporters.otlp/eu`, and whether the draft changes or takes away each, where there is something to compare it with; absent where none does.',
+      optional(array(type({ component: string(), is_changed: optional(boolean()) }))),
     ),
     targets: array(PlanTarget),
     excluded_instances: optional(array(PlanExcludedInstance)),

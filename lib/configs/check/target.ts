@@ -16,10 +16,8 @@ export interface ConfigTargetInstance {
 
 /** What live instances say of an exporter that fails. */
 export interface FailingExporter {
-  /** The hosts that they name as those which do not answer. */
-  hosts: ReadonlySet<string>
-  /** It fails on all of them. */
-  isEverywhere: boolean
+  /** The hosts that each of them names as one which does not answer; none where not all of them were asked. */
+  unreachable: ReadonlySet<string>
 }
 
 /** What validation, plan and policy know of a workload; the fleet fills it in. */

@@ -1,5 +1,11 @@
+import type { ConfigPlan } from '../../../lib/wire/plan.ts'
+import type { RevisionErrorGroup } from '../../../lib/wire/revisions.ts'
+
 /** What an error may be about that a config can hold, the most telling first. */
-const HELD = ['port', 'component_type', 'unknown_host', 'address'] as const
+const HELD = ['component_type', 'unknown_host', 'address'] as const
+
+/** A comment behind a value, as it seems. */
+const BEHIND_VALUE = /(?<=\S)\s#.*$/gm
 
 const isPartOfWord = (sign: string | undefined): boolean => sign !== undefined && /[\w.-]/.test(sign)
 
@@ -13,13 +19,34 @@ function holdsWord(yaml: string, word: string): boolean {
   })
 }
 
-/** What an error is about, and whether a config holds it still; null where it is about nothing that one could hold. */
+/**
+ * What an error is about, and whether a config holds it still; null where it is about nothing that one could hold, and
+ * where its text does not tell.
+ */
 export function findStillThere(
-  about: Readonly<Record<string, string>> | undefined,
+  of: Pick<RevisionErrorGroup, 'cause' | 'error_parameters'> | undefined,
   yaml: string,
 ): { about: Record<string, string>; isThere: boolean } | null {
+  const about = of?.error_parameters
+  // A port stands at both ends of a connection, and not at all where a receiver listens on its own default.
+  if (about?.['port'] !== undefined) return null
   const key = HELD.find((one) => about?.[one] !== undefined)
   const value = key === undefined ? undefined : about?.[key]
   if (key === undefined || value === undefined) return null
-  return { about: { [key]: value }, isThere: holdsWord(yaml, value) }
+  const isThere = holdsWord(yaml.replace(BEHIND_VALUE, ''), value)
+  // What stands behind a sign of a comment only may be in a quoted text after all.
+  if (!isThere && holdsWord(yaml, value)) return null
+  // What was wrong with a component's settings, or with what names it, may be mended where the component stays.
+  if (isThere && key === 'component_type' && of?.cause !== 'component_unknown') return null
+  return { about: { [key]: value }, isThere }
+}
+
+/** The exporters that fail which a change is known to do something to, else those that it is known to leave. */
+export function pickTouched(failing: NonNullable<ConfigPlan['failing_now']>): {
+  names: string[]
+  isChanged: boolean
+} {
+  const isChanged = failing.some(({ is_changed: isTouched }) => isTouched)
+  const named = failing.filter(({ is_changed: isTouched }) => isTouched === isChanged)
+  return { names: named.map(({ component }) => component), isChanged }
 }

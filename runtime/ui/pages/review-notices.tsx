@@ -8,7 +8,7 @@ import { formatAgo, formatExact, formatList, shortHash } from '../i18n/format.ts
 import { reviewNoticeTexts } from '../i18n/review-notices.ts'
 import { describeReason } from '../i18n/trouble.ts'
 import { appliedHashes } from '../logic/pushes.ts'
-import { findStillThere } from '../logic/still-there.ts'
+import { findStillThere, pickTouched } from '../logic/still-there.ts'
 import { useStanding } from '../parts/fleet-standing.tsx'
 import { api } from '../state/endpoints.ts'
 import { may, me } from '../state/session.ts'
@@ -92,14 +92,13 @@ export function BrokenNow({
 }) {
   const words = say(reviewNoticeTexts)
   if (trouble === undefined || !UNWELL.has(trouble.kind)) return null
-  const failing = plan?.failing_now ?? []
-  const changed = failing.filter(({ is_changed: isChanged }) => isChanged)
-  const named = formatList((changed.length > 0 ? changed : failing).map(({ component }) => component))
+  const { names, isChanged } = pickTouched(plan?.failing_now ?? [])
+  const named = formatList(names)
   return (
     <div class="notice t-bad" role="note">
       <div>
         <b>{words.brokenNow(trouble.count ?? 0, trouble.total ?? 0, describeReason(trouble))}</b>{' '}
-        {named !== '' && (changed.length > 0 ? words.changes(named) : words.leaves(named))}
+        {named !== '' && (isChanged ? words.changes(named) : words.leaves(named))}
       </div>
     </div>
   )
@@ -114,7 +113,7 @@ export function FailedLast({ workloadId, approval }: { workloadId: string; appro
   const { config_hash: hash, failed_count: failed, target_count: total, updated_at: at } = push
   const group = push.error_groups?.[0]
   const why = describeGroup(group)
-  const still = findStillThere(group?.error_parameters, approval.draft_yaml)
+  const still = findStillThere(group, approval.draft_yaml)
   const what = still === null ? '' : describeParameters(still.about)
   return (
     <div class={`notice ${still?.isThere ? 't-bad' : 't-warn'}`} role="note">

@@ -50,12 +50,18 @@ const TARGETS: Record<string, ConfigTarget> = {
   dark: {
     ...base,
     workloadId: 'dark',
-    failing: new Map([['otlp', { hosts: new Set(['h']), isEverywhere: true }]]),
+    failing: new Map([['otlp', { unreachable: new Set(['h']) }]]),
   },
   dim: {
     ...base,
     workloadId: 'dim',
-    failing: new Map([['otlp', { hosts: new Set(['h']), isEverywhere: false }]]),
+    failing: new Map([['otlp', { unreachable: new Set() }]]),
+  },
+  mute: {
+    ...base,
+    workloadId: 'mute',
+    activeConfigHash: null,
+    failing: new Map([['otlp', { unreachable: new Set(['h']) }]]),
   },
   new: { ...base, workloadId: 'new', activeConfigHash: null },
   sdk: { ...base, workloadId: 'sdk', type: 'sdk', acceptsRemoteConfig: false, activeConfigHash: null },
@@ -82,7 +88,7 @@ const PEERS: FleetPeer[] = [
 ]
 const targets: ConfigTargets = {
   find: async (id) => TARGETS[id] ?? null,
-  currentConfig: async (id) => (id === 'sdk' || id === 'new' ? null : GOOD),
+  currentConfig: async (id) => (['sdk', 'new', 'mute'].includes(id) ? null : GOOD),
   reportedConfig: async (id) =>
     id === 'new' ? { hash: 'cd'.repeat(32), text: GOOD, instanceCount: 2, liveCount: 3 } : null,
   peer: async (id) => PEERS.find((peer) => peer.id === id) ?? null,
@@ -236,6 +242,10 @@ describe('POST /api/workloads/:id/config/plan', () => {
     const beside = await plan('dark', GOOD.replace('limit_mib: 64', 'limit_mib: 32'))
     expect(beside.json.failing_now).toEqual([{ component: 'exporters.otlp', is_changed: false }])
     expect((await plan('w1', moved)).json).not.toHaveProperty('failing_now')
+    // Whether it is changed is not known where there is nothing to compare with.
+    const { json: alone } = await plan('mute', moved)
+    expect(alone.compared_with).toBe('nothing')
+    expect(alone.failing_now).toEqual([{ component: 'exporters.otlp' }])
   })
 
   it('compares the first config of a workload with what its instances report to run', async () => {

@@ -27,13 +27,58 @@ const workload = (n: number, rest: Partial<Workload> = {}) =>
 
 function targetsOver(workloads: readonly Workload[]) {
   const byId = new Map(workloads.map((one) => [one.id, one]))
-  const fleet = { state: { workloads: byId }, workload: (id: string) => byId.get(id) ?? null }
+  const fleet = {
+    state: { workloads: byId },
+    workload: (id: string) => byId.get(id) ?? null,
+    liveInstances: () => [],
+  }
   return openConfigTargets(fleet as unknown as Fleet, {} as Db)
 }
 
 const many = Array.from({ length: 3_500 }, (_, n) => workload(n))
 const NO_CHANGES = { components: [], pipelines: [], endpoints: [], risks: [] }
 const read = async (text: Promise<string>) => JSON.parse(await text) as FleetPeer[]
+
+/** The health of an instance whose exporters say this. */
+const saying = (errors: Record<string, string>) => ({
+  health: {
+    healthy: false,
+    lastError: '',
+    children: new Map(
+      Object.entries(errors).map(([id, lastError]) => [
+        `exporter:${id}`,
+        { healthy: false, lastError, children: new Map() },
+      ]),
+    ),
+  },
+})
+const NO_HOST = 'dial tcp: lookup h: no such host'
+
+describe('what fails on a workload', () => {
+  const failingOf = async (unhealthy: ReturnType<typeof saying>[], count = unhealthy.length) => {
+    const live = { unhealthy: new Set(unhealthy), count }
+    const one = workload(1, { live: live as never, availableComponents: null })
+    const { failing } = (await targetsOver([one]).find('w1'))!
+    return Object.fromEntries([...failing].map(([id, { unreachable }]) => [id, [...unreachable]]))
+  }
+
+  it('cannot be reached where every instance names it, by the exporter that sends there', async () => {
+    expect(await failingOf([saying({ otlp: NO_HOST }), saying({ otlp: NO_HOST })])).toEqual({ otlp: ['h'] })
+    const refused = 'rpc error: code = Unauthenticated desc = 401 of h'
+    expect(await failingOf([saying({ otlp: NO_HOST }), saying({ otlp: refused })])).toEqual({ otlp: [] })
+    expect(await failingOf([saying({ otlp: NO_HOST }), saying({ kafka: NO_HOST })])).toEqual({
+      otlp: [],
+      kafka: [],
+    })
+    expect(await failingOf([saying({ otlp: NO_HOST })], 2)).toEqual({ otlp: [] })
+  })
+
+  it('may be reached by those that are not asked, however many they are', async () => {
+    const dead = Array.from({ length: 20 }, () => saying({ otlp: NO_HOST }))
+    expect(await failingOf(dead)).toEqual({ otlp: ['h'] })
+    expect(await failingOf([...dead, saying({ kafka: 'of something else' })])).toEqual({ otlp: [] })
+  })
+})
 
 describe('the neighbours of a workload', () => {
   it('make the blast radius that the whole fleet would make', async () => {
