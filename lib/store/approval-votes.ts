@@ -231,20 +231,18 @@ export async function deleteOldAccountChanges(tx: Db, before: Date): Promise<voi
   )
 }
 
-/**
- * SQL for the accounts that hold one of these roles, be it within a scope only, as `approvers`, with what tells which of
- * them are one person's.
- */
+/** SQL for the accounts that hold one of these roles, be it within a scope only, as `approvers`. */
 const APPROVERS = `approvers as (
      select distinct u.id as uuid from users u join user_groups m on m.user_id = u.id join groups g on g.id = m.group_id
-     where u.kind <> 'service' and g.role = any($1::text[])),
-   names as materialized (${namesOf('approvers')})`
+     where u.kind <> 'service' and g.role = any($1::text[]))`
 
-/** SQL for how many people they are: of the accounts of one person the first counts. */
-const APPROVERS_COUNT = `(select count(*)::int from approvers a where not exists (
-     select from names n join names o on o.name = n.name and o.uuid < n.uuid where n.uuid = a.uuid))`
+/**
+ * SQL for how many they are. Each account counts, whoever is known by the same name: people choose names at a provider, and
+ * whoever took that of the next one would stay the only person who may approve.
+ */
+const APPROVERS_COUNT = `(select count(*)::int from approvers)`
 
-/** How many people hold one of these roles, and whether two ever did at once: then nobody is counted any more. */
+/** How many accounts hold one of these roles, and whether two ever did at once: then nobody is counted any more. */
 export async function readApprovers(
   db: Db,
   roles: readonly string[],
@@ -263,6 +261,7 @@ export async function readApprovers(
 export async function hasIndependentApprovers(db: Db, roles: readonly string[]): Promise<boolean> {
   const rows = await db.query<{ found: boolean }>(
     `with ${APPROVERS},
+     names as materialized (${namesOf('approvers')}),
      same as materialized (select n.uuid, o.uuid as other from names n join names o on o.name = n.name)
      select exists (
        select from approvers a join approvers b on a.uuid < b.uuid
@@ -274,7 +273,7 @@ export async function hasIndependentApprovers(db: Db, roles: readonly string[]):
   return rows[0]!.found
 }
 
-/** Remember for ever that two people hold one of these roles, where two do. */
+/** Remember for ever that two accounts hold one of these roles, where two do. */
 export async function noteApprovers(tx: Db, roles: readonly string[]): Promise<void> {
   await tx.execute(
     `with ${APPROVERS}

@@ -194,7 +194,6 @@ async function openSession(
         // Whoever is a user of its own now waits for no link any more.
         await deleteLinkRequestOf(tx, issuer, subject)
       } else await noteExternalId(tx, { userId, issuer, subject }, now)
-      // Before it is counted how many people may approve: by these an account may be known as somebody else's.
       await noteProviderNames(tx, userId, identity.names, now)
       // The provider made or regrouped this account, as an administrator could: its issuer counts as an author of what
       // the account requests.
