@@ -52,11 +52,11 @@ const fleetOf = ({ fleet, views, clock }: Context): FleetOfChanges => ({
       ? {}
       : { error_cause, ...(error_title === undefined ? {} : { error_title }) }
   },
-  whySilent(workloadId, { id, outcome }) {
+  whySilent(workloadId, pushId) {
     const push = fleet.workload(workloadId)?.newestPush ?? null
-    const isSilent = push?.pushId === id ? isUnanswered(push, clock.now()) : outcome === 'in_part'
+    if (push?.pushId !== pushId || !isUnanswered(push, clock.now())) return {}
     const { cause, title } = errorOfEnd('no_answer')
-    return isSilent ? { error_cause: cause, error_title: title } : {}
+    return { error_cause: cause, error_title: title }
   },
 })
 

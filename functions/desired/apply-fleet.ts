@@ -121,7 +121,7 @@ export default defineHttp({
       return problem(outcome.code, 'details' in outcome ? outcome.details : {})
     }
     for (const campaign of outcome.changed) ctx.campaigns.decided(campaign)
-    const unknown = await listUnknownAuthors(ctx.db, {
+    const unknown = await listUnknownAuthors(ctx.db, outcome.verdict.action, {
       commitAuthor: body.commit_author,
       commitAuthors: body.commit_authors,
     })

@@ -46,7 +46,7 @@ export default defineHttp({
     })
     if (!outcome.ok) return refuseApproval(outcome)
     const { verdict, hash, activeHash, proposed } = outcome
-    const unknown = await listUnknownAuthors(ctx.db, {
+    const unknown = await listUnknownAuthors(ctx.db, verdict.action, {
       commitAuthor: body.commit_author,
       commitAuthors: body.commit_authors,
     })

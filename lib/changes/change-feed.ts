@@ -39,11 +39,8 @@ export interface FleetOfChanges {
   troubleUnder(workloadId: string, pushId: string): ChangeRecord['unhealthy_since'] | null
   /** Why a rollout in stages stands still, as everybody may be told. */
   whyHalted(workloadId: string, rolloutId: string): Pick<ChangeRecord, 'error_cause' | 'error_title'>
-  /** That instances do not answer to a push; nothing where all do that are waited for. */
-  whySilent(
-    workloadId: string,
-    push: Pick<StoredChange, 'id' | 'outcome'>,
-  ): Pick<ChangeRecord, 'error_cause' | 'error_title'>
+  /** That instances do not answer to a push that goes on; nothing where all do that are waited for. */
+  whySilent(workloadId: string, pushId: string): Pick<ChangeRecord, 'error_cause' | 'error_title'>
 }
 
 /** Outcomes of a push that some instances have and others do not, or not yet. */
@@ -61,7 +58,10 @@ function causeOf(change: StoredChange, fleet: FleetOfChanges): ReturnType<FleetO
   const { errorCause, errorTitle, workloadId, rolloutId, rolloutStatus } = change
   if (errorCause === null && workloadId !== null && rolloutId !== null && rolloutStatus === 'halted')
     return fleet.whyHalted(workloadId, rolloutId)
-  if (workloadId !== null && lacksCause(change)) return fleet.whySilent(workloadId, change)
+  if (workloadId !== null && lacksCause(change)) {
+    const { missedCause: error_cause, missedTitle: error_title } = change
+    return error_cause && error_title ? { error_cause, error_title } : fleet.whySilent(workloadId, change.id)
+  }
   return {
     ...(errorCause === null ? {} : { error_cause: errorCause }),
     ...(errorTitle === null ? {} : { error_title: errorTitle }),

@@ -1,6 +1,7 @@
 import { toEmailKey } from '../model/emails.ts'
 import { listNamesOfSomebody } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
+import type { DesiredResult } from '../wire/desired.ts'
 
 const OWNER = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/
 
@@ -28,11 +29,19 @@ function formsOf(text: string): string[] {
   return [name!, address!].map(toEmailKey).filter((form) => form !== '')
 }
 
+/** What is done about a text that somebody is to approve. */
+const ASKED_FOR: ReadonlySet<DesiredResult['action']> = new Set(['propose', 'waits'])
+
 /**
  * Those whom a commit names and nobody here is called: whoever they are, they count as a second person for its text. So
- * it is with the addresses that GitHub gives those who show none.
+ * it is with the addresses that GitHub gives those who show none. Nobody is named of a text that asks for nothing.
  */
-export async function listUnknownAuthors(db: Db, named: CommitAuthors): Promise<string[]> {
+export async function listUnknownAuthors(
+  db: Db,
+  action: DesiredResult['action'],
+  named: CommitAuthors,
+): Promise<string[]> {
+  if (!ASKED_FOR.has(action)) return []
   const known = await listNamesOfSomebody(db, toAuthorNames(named))
   return [...new Set([named.commitAuthor, ...named.commitAuthors])].filter((text) => {
     const forms = formsOf(text)

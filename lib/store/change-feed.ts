@@ -40,6 +40,9 @@ export interface StoredChange {
   comment: string
   errorCause: string | null
   errorTitle: string | null
+  /** Of a push without a cause of its own that some instances have: why most of the others ended without it. */
+  missedCause?: string
+  missedTitle?: string
   targetCount: number | null
   appliedCount: number | null
   failedCount: number | null
@@ -302,7 +305,29 @@ export async function listChanges(
       filter.autoApply,
     ],
   )
-  return { changes: await withFigures(db, changes), bound }
+  return { changes: await withMissed(db, await withFigures(db, changes)), bound }
+}
+
+/** Say of each push without a cause of its own that goes on or is applied in part why instances ended without it. */
+async function withMissed(db: Db, changes: readonly StoredChange[]): Promise<StoredChange[]> {
+  const ids = changes.flatMap(({ id, targetCount, workloadId, errorCause, outcome }) =>
+    targetCount !== null &&
+    workloadId !== null &&
+    errorCause === null &&
+    (outcome === 'open' || outcome === 'in_part')
+      ? [id]
+      : [],
+  )
+  if (ids.length === 0) return [...changes]
+  const rows = await db.query<{ id: string; missedCause: string; missedTitle: string }>(
+    `select distinct on (push_id) push_id::text as id, cause as "missedCause", title as "missedTitle"
+     from push_targets where push_id = any($1::uuid[]) and state in ('failed', 'straggler') and is_target
+       and not is_joiner and cause is not null
+     group by push_id, cause, title order by push_id, count(*) desc, cause, title`,
+    [ids],
+  )
+  const missed = new Map(rows.map((row) => [row.id, row]))
+  return changes.map((change) => ({ ...change, ...missed.get(change.id) }))
 }
 
 /**

@@ -21,7 +21,7 @@ const COMMIT_AUTHORS = note(
 )
 
 const UNKNOWN_AUTHORS = note(
-  'Those whom the commit names and nobody here is called: whoever they are, they count as a second person for this text. Absent where there are none.',
+  'Those whom the commit names and nobody here is called: whoever they are, they count as a second person for this text. Absent where there are none, and where nothing is proposed and nothing waits.',
   optional(array(string())),
 )
 

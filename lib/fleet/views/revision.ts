@@ -76,9 +76,11 @@ const timedOutCount = (push: Push, now: Date): number => {
   return (limit !== null && now >= limit ? silentCount(push) : 0) + push.counts.straggler
 }
 
-/** Whether targets of a push have not answered in the time that they have for that. */
-export const isUnanswered = (push: Push, now: Date): boolean =>
-  timedOutCount(push, now) + push.counts.gone > 0
+/** Whether targets of a push that goes on have said nothing in the time that they have for that. */
+export function isUnanswered(push: Push, now: Date): boolean {
+  const limit = timeoutAt(push)
+  return limit !== null && now >= limit && silentCount(push) > 0
+}
 
 /** How a config did at its worst, as it stands in records; nothing where no instance was seen unhealthy under it. */
 export function toWorstHealth(push: Push | null): { worst_health?: WorstHealth } {

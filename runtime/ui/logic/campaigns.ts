@@ -231,16 +231,19 @@ function namesHost(text: string, host: string): boolean {
   return false
 }
 
-/** The destinations that a campaign's own text or patch names and that others cannot reach now. */
+/** Comments of a config; a value in quotes that looks like one is taken for one, so that nothing is said of it. */
+const COMMENTS = /(?:^|\s)#.*$/gm
+
+/** The destinations that a campaign's text, or what its patch puts in, names and that others cannot reach now. */
 export function listFailingThere(
   { change }: Pick<CampaignRecord, 'change'>,
   destinations: readonly ExportDestination[],
 ): ExportDestination[] {
   const text =
     change.kind === 'text'
-      ? change.yaml
-      : change.kind === 'patch' && change.patch
-        ? JSON.stringify(change.patch)
+      ? change.yaml?.replaceAll(COMMENTS, '')
+      : change.kind === 'patch' && change.patch?.merge
+        ? JSON.stringify(change.patch.merge)
         : undefined
   if (text === undefined) return []
   return destinations.filter(({ failing, address = '' }) => {

@@ -19,7 +19,7 @@ import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
-import { configYaml } from '../../support/push-config.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
 
 // Nobody approves his own change: whoever the commit names as its author never counts as its second person.
 
@@ -260,6 +260,14 @@ describe('a text is its authors’ for good', () => {
     const said = { commit_author: hidden, commit_authors: [known, 'Carl', hidden] }
     expect((await wish(TEXT, said)).unknown_authors).toEqual([hidden, 'Carl'])
     expect((await wish(TEXT, { commit_author: known })).unknown_authors).toBeUndefined()
+  })
+
+  it('but not of a text that runs already, which nobody is to approve', async () => {
+    await pushConfig(ctx.fleet, agent.workloadId, TEXT)
+    agent.apply()
+    await ctx.advance(300)
+    const again = await wish(TEXT, { commit_author: 'Carl' })
+    expect([again.action, again.unknown_authors]).toEqual(['unchanged', undefined])
   })
 
   it('and a plan notes nobody', async () => {

@@ -77,6 +77,32 @@ describe('a push that two of five instances never took', () => {
     expect([before!.outcome, before!.error_cause]).toEqual(['in_part', 'no_answer'])
   })
 
+  it('says nothing of answers where its instances are gone while it goes on', async () => {
+    agents[3]!.goodbye()
+    await ctx.advance(1_000)
+    const [entry] = await get<ChangeRecord[]>('/api/changes')
+    expect([entry!.outcome, entry!.error_cause]).toEqual(['open', undefined])
+  })
+
+  it('says why each failed it that answered, and not that it did not', async () => {
+    for (const agent of agents.slice(3)) agent.apply()
+    await ctx.advance(1_000)
+    agents[3]!.fail('listen tcp 0.0.0.0:4317: bind: address already in use')
+    await ctx.advance(1_000)
+    const failed = { outcome: 'in_part', failed_count: 1, error_cause: 'port_in_use' }
+    expect((await get<ChangeRecord[]>('/api/changes'))[0]).toMatchObject(failed)
+    await pushConfig(ctx.fleet, workloadId, configYaml(2))
+    await ctx.advance(300)
+    expect((await get<ChangeRecord[]>('/api/changes'))[1]).toMatchObject(failed)
+  })
+
+  it('says that instances which began to apply it took too long', async () => {
+    for (const agent of agents.slice(3)) agent.applying()
+    await wait(1_800)
+    const [entry] = await get<ChangeRecord[]>('/api/changes')
+    expect([entry!.outcome, entry!.error_cause]).toEqual(['in_part', 'apply_timeout'])
+  })
+
   it('stays so where their connections break and come back, until they say that they have applied it', async () => {
     await wait(900)
     for (const agent of agents.slice(3)) agent.lose()

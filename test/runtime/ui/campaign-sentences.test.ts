@@ -577,6 +577,23 @@ describe('where a campaign would send to', () => {
     expect(listFailingThere(yaml('mail.example.com'), [well as ExportDestination])).toEqual([])
     expect(listFailingThere({ change: { kind: 'text' } } as never, [fails])).toEqual([])
   })
+
+  test('is not told of a host that the campaign leaves, or names in a comment alone', () => {
+    const host = 'mail.example.com:4318'
+    const patches = [
+      { expect: [{ path: ['exporters', 'otlp', 'endpoint'], value: host }], merge: { a: 'new.example.com' } },
+      { remove: [['exporters', `otlp/${host}`]] },
+      { rename_component: [{ category: 'exporters', from: `otlp/${host}`, to: 'otlp/new' }] },
+      { pipeline: [{ pipelines: ['*'], role: 'exporters', remove: `otlp/${host}` }] },
+    ]
+    for (const patch of patches)
+      expect(listFailingThere({ change: { kind: 'patch', patch } } as never, [fails])).toEqual([])
+    const texts = [`# was ${host}\na: 1\n`, `a: new.example.com # not ${host} any more\n`, `  # ${host}`]
+    for (const yaml of texts)
+      expect(listFailingThere({ change: { kind: 'text', yaml } } as never, [fails])).toEqual([])
+    const kept = { change: { kind: 'text', yaml: `a: "x#y ${host}" # z` } } as never
+    expect(listFailingThere(kept, [fails])).toEqual([fails])
+  })
 })
 
 describe('a campaign after which workloads became unhealthy', () => {
