@@ -280,14 +280,15 @@ export class ConfigReports {
    * config, could not report, or never answered: else a push that stays active would keep a row of every instance that
    * ever was. The row of one that failed the config, or was lost with it, stays until its agent is forgotten.
    */
-  #releaseJoiner(followed: FollowedPush, { instanceUid: uid, state, losses }: PushTarget): void {
+  #releaseJoiner(followed: FollowedPush, { instanceUid: uid, state, losses, updatedAt }: PushTarget): void {
     if (this.#parts.state.instances.has(uid) || losses > 0) return
     if (!['applied', 'cannot_report', 'straggler', 'gone'].includes(state)) return
     if (!removeJoiner(followed, uid)) return
+    // The clock may have been put back since its row was written.
     this.#parts.writer.forgetTarget({
       pushId: followed.push.pushId,
       instanceUid: uid,
-      at: this.#parts.deps.clock.now(),
+      at: new Date(Math.max(this.#parts.deps.clock.now().getTime(), updatedAt.getTime())),
     })
   }
 

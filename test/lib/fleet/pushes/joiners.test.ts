@@ -184,3 +184,23 @@ describe('an automatic rollback that an instance cannot take', () => {
     })
   })
 })
+
+it('an instance that joined after a push and is gone leaves no row, also where the clock was put back meanwhile', async () => {
+  const first = join()
+  const push = await pushConfig(ctx.fleet, first.workloadId, YAML)
+  first.apply()
+  const joiner = join()
+  await ctx.advance(1_000)
+  joiner.apply()
+  await ctx.advance(1_000)
+  const rows = () =>
+    database.pool.query(`select instance_uid from push_targets where push_id = $1 and is_joiner`, [
+      push.pushId,
+    ])
+  expect(await rows()).toHaveLength(1)
+  ctx.clock.set(new Date(ctx.clock.now().getTime() - 3_600_000))
+  joiner.goodbye()
+  await ctx.advance(130_000)
+  expect(push.counts.joined).toBe(0)
+  expect(await rows()).toEqual([])
+})
