@@ -449,6 +449,14 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'callers of the database',
     reachedBy: WAITERS,
   },
+  'lib/identity/fair-places.ts FairPlaces.#held': {
+    bound: '100: one for each network that has a place',
+    reachedBy: ['lib/identity/oidc-callbacks.test.ts', 'and who comes from elsewhere waits'],
+  },
+  'lib/identity/fair-places.ts FairPlaces.#waiting': {
+    bound: '200 in all, of all networks',
+    reachedBy: ['lib/identity/oidc-callbacks.test.ts', 'and no more than two hundred wait'],
+  },
   'lib/identity/login-limit.ts Buckets.#buckets': {
     bound: '10,000 entries',
     reachedBy: ['lib/identity/login-limit.test.ts', 'keeps its table bounded'],

@@ -1,8 +1,11 @@
 import type { Clock } from '../clock.ts'
+import { FairPlaces } from './fair-places.ts'
 import { openLoginLimit, toNetwork } from './login-limit.ts'
 import type { CallbackOutcome, OnGone } from './oidc/oidc.ts'
 
 const ALL_MAX = 100
+/** How many wait for one of these places, of all addresses. */
+const WAITING_FOR_PLACE_MAX = 200
 const OF_ADDRESS_MAX = 20
 /** How many wait for their turn, of all addresses whose callbacks take turns. */
 const WAITING_MAX = 400
@@ -37,7 +40,8 @@ interface Place {
  * whoever lets sign-ins of his own fail would lock all of them out. They take turns, so that the provider, which bounds
  * what muster may ask it, is not asked hundreds of times a second by a stranger; and each waits for its turn, as a
  * stranger's are under way nearly always. Where no more may wait, who comes pushes out the one that has waited longest, and
- * who leaves gives up his place: however many a stranger sent, or left behind, another one gets in.
+ * who leaves gives up his place: however many a stranger sent, or left behind, another one gets in. Where as many are asked
+ * about as may be, others wait as well, and the networks take turns: hundreds of a stranger's keep no other one out.
  *
  * Nothing tells a stranger's from those of others at his address, so what is promised is the same chance for each: where
  * more come than the provider answers, those that are asked about are as large a part of all that come. A stranger who
@@ -48,27 +52,17 @@ export function openCallbackRoom(clock: Clock): CallbackRoom {
   const failures = openLoginLimit({ clock, perAccount: FAILURES_MAX, perAddress: FAILURES_MAX })
   const here = new Map<string, Place>()
   const waitForTurn = openTurns()
-  let all = 0
-
-  async function ask(exchange: () => Promise<CallbackOutcome>): Promise<CallbackOutcome> {
-    if (all >= ALL_MAX) return LIMITED
-    all++
-    try {
-      return await exchange()
-    } finally {
-      all--
-    }
-  }
+  const places = new FairPlaces(ALL_MAX, WAITING_FOR_PLACE_MAX)
 
   async function inTurn(
     place: Place,
-    exchange: () => Promise<CallbackOutcome>,
+    ask: () => Promise<CallbackOutcome>,
     onGone: OnGone,
   ): Promise<CallbackOutcome> {
     if (place.isTaken && !(await waitForTurn(place, onGone))) return LIMITED
     place.isTaken = true
     try {
-      return await ask(exchange)
+      return await ask()
     } finally {
       const [next] = place.waiting
       // The place stays taken until that one is asked about: nobody comes in between.
@@ -80,13 +74,14 @@ export function openCallbackRoom(clock: Clock): CallbackRoom {
   return async (address, exchange, onGone = () => {}) => {
     const key = toNetwork(address)
     const place = here.get(key) ?? { count: 0, isTaken: false, waiting: new Set() }
-    if (all >= ALL_MAX || (place.count >= OF_ADDRESS_MAX && !pushOut(place))) return LIMITED
+    if (place.count >= OF_ADDRESS_MAX && !pushOut(place)) return LIMITED
     const begun = failures.begin(address, '')
     here.set(key, place)
     place.count++
     let isOk = false
+    const ask = async () => (await places.within(key, onGone, exchange)) ?? LIMITED
     try {
-      const outcome = await (begun.ok ? ask(exchange) : inTurn(place, exchange, onGone))
+      const outcome = await (begun.ok ? ask() : inTurn(place, ask, onGone))
       isOk = outcome.ok
       return outcome
     } finally {

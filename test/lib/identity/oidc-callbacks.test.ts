@@ -33,13 +33,68 @@ it('at most twenty callbacks of an address are asked about at once, and as many 
   for (let n = 0; n < 100; n++) expect(await room('2001:db8::1', async () => FAILED)).toEqual(FAILED)
 })
 
-it('at most a hundred are asked about at once, whoever sends them', async () => {
-  const { begin, end, room } = openSlow()
-  const open = Array.from({ length: 100 }, (_, n) => begin(`192.0.2.${n}`))
-  expect(await begin('192.0.2.200')).toEqual(LIMITED)
-  end()
-  await Promise.all(open)
-  expect(await room('192.0.2.200', async () => FAILED)).toEqual(FAILED)
+describe('at most a hundred are asked about at once, whoever sends them', () => {
+  /** A hundred that are asked about, one of each of a stranger's networks. */
+  function strangers() {
+    const slow = openSlow()
+    return { ...slow, open: Array.from({ length: 100 }, (_, n) => slow.begin(`192.0.2.${n}`)) }
+  }
+  const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+  it('and who comes from elsewhere waits, and is asked about once each of their networks was, however many they send', async () => {
+    const { begin, end, room, asked } = strangers()
+    const more = Array.from({ length: 190 }, (_, n) => begin(`192.0.2.${n % 100}`))
+    let isIn = false
+    const honest = room('198.51.100.1', async () => SUCCEEDED).finally(() => {
+      isIn = true
+    })
+    await settle()
+    expect(asked()).toBe(100)
+    for (let round = 0; round < 2; round++) {
+      expect(isIn).toBe(false)
+      end()
+      await settle()
+    }
+    expect(isIn).toBe(true)
+    expect(await honest).toEqual(SUCCEEDED)
+    while (asked() > 0) {
+      end()
+      await settle()
+    }
+    expect(await Promise.all(more)).toEqual(more.map(() => FAILED))
+  })
+
+  it('and no more than two hundred wait: of whoever has the most there, the oldest gives way', async () => {
+    const { begin, end, room, asked } = strangers()
+    const busy = Array.from({ length: 200 }, (_, n) => begin(`192.0.2.${n % 20}`))
+    const honest = room('198.51.100.1', async () => SUCCEEDED)
+    expect(await busy[0]).toEqual(LIMITED)
+    end()
+    expect(await honest).toEqual(SUCCEEDED)
+    while (asked() > 0) {
+      end()
+      await settle()
+    }
+    const ended = await Promise.all(busy)
+    expect(ended.filter((one) => !one.ok && one.refusal.code === 'login-limited')).toHaveLength(1)
+  })
+
+  it('and who leaves waits no longer', async () => {
+    const { end, room, open } = strangers()
+    let leave = () => {}
+    const left = room(
+      '198.51.100.1',
+      async () => SUCCEEDED,
+      (listener) => {
+        leave = listener
+      },
+    )
+    leave()
+    expect(await left).toEqual(LIMITED)
+    end()
+    await Promise.all(open)
+    expect(await room('198.51.100.1', async () => SUCCEEDED)).toEqual(SUCCEEDED)
+  })
 })
 
 it('one that breaks off leaves room', async () => {
