@@ -246,13 +246,16 @@ async function keepWish(
 }
 
 /**
- * The texts that Git asked for before and that nobody has brought to run, or that were rolled back: what their authors changed comes with the next
- * one, whose last commit may be of anybody.
+ * The texts that Git asked for before and that nobody has brought to run, or that were rolled back: what their authors
+ * changed comes with the next one, whose last commit may be of anybody.
  */
 const listUnseen = ({ hash, activeHash, managed, others }: Standing): string[] =>
   [
     ...others.map(({ draftHash }) => draftHash),
-    ...(managed === null ? [] : [managed.configHash, managed.ranConfigHash]),
+    // Where what was asked for last runs, what ran before it was seen and replaced in order.
+    ...(managed === null || managed.configHash === activeHash
+      ? []
+      : [managed.configHash, managed.ranConfigHash]),
   ].filter((before) => before !== activeHash && before !== hash)
 
 /**

@@ -5,7 +5,7 @@ import type { RevisionErrorGroup } from '../../../lib/wire/revisions.ts'
 const HELD = ['component_type', 'unknown_host', 'address'] as const
 
 /** A comment behind a value, as it seems. */
-const BEHIND_VALUE = /(?<=\S)\s#.*$/gm
+const BEHIND_VALUE = /(?<=\S)[ \t]+#.*$/gm
 
 const isPartOfWord = (sign: string | undefined): boolean => sign !== undefined && /[\w.-]/.test(sign)
 

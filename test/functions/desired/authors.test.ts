@@ -184,18 +184,24 @@ describe('whoever made what Git asked for before', () => {
   })
 })
 
+const carl = { commit_author: 'Carl <carl@example.com>' }
+async function push(id: string | undefined): Promise<void> {
+  expect(await approve(id, bob)).toEqual([200, undefined])
+  const body = { comment: 'go' }
+  const pushed = await invoke(ctx, `POST ${path()}/approvals/${id}/push`, { as: bob.token, body })
+  expect(pushed.status).toBe(202)
+  agent.apply()
+  await ctx.advance(300)
+}
+
+it('whoever made what ran, and was replaced in order, approves what others make after that', async () => {
+  await push((await wish(TEXT, { commit_author: `Ann <${ann.email}>` })).approval_id)
+  await push((await wish(OTHER, carl)).approval_id)
+  const third = await wish(`${OTHER}# a third text\n`, carl)
+  expect(await approve(third.approval_id, ann)).toEqual([200, undefined])
+})
+
 it('whoever made what was rolled back since does not approve what brings it back on top of something else', async () => {
-  const carl = { commit_author: 'Carl <carl@example.com>' }
-  const push = async (id: string | undefined) => {
-    expect(await approve(id, bob)).toEqual([200, undefined])
-    const pushed = await invoke(ctx, `POST ${path()}/approvals/${id}/push`, {
-      as: bob.token,
-      body: { comment: 'go' },
-    })
-    expect(pushed.status).toBe(202)
-    agent.apply()
-    await ctx.advance(300)
-  }
   await push((await wish(TEXT, carl)).approval_id)
   await push((await wish(OTHER, { commit_author: `Ann <${ann.email}>` })).approval_id)
   await wish(`${OTHER}# formatted\n`, carl)

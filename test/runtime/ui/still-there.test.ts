@@ -24,7 +24,7 @@ test('a host is there where a value names it, and not where only a comment does'
   expect(findStillThere(about({ address: 'dead:4317' }), DRAFT)).toEqual({ ...dead, isThere: false })
   const isBack = DRAFT.replace('otel:4317', 'dead:4317')
   expect(findStillThere(about({ address: 'dead:4317' }), isBack)).toEqual({ ...dead, isThere: true })
-  const behind = DRAFT.replace('{endpoint: "otel:4317"}', '{endpoint: "otel:4317"} # was dead:4317')
+  const behind = DRAFT.replace('{endpoint: "otel:4317"}', '{endpoint: "otel:4317"}  # was dead:4317')
   expect(findStillThere(about({ address: 'dead:4317' }), behind)).toBeNull()
 })
 
