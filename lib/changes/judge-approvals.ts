@@ -196,6 +196,8 @@ export function whyNotCounted(
   userId: string,
 ): 'approved-already' | Discount | null {
   if (judgement.counted.includes(userId)) return 'approved-already'
+  const also = asked.approvers.get(userId)?.alsoIds ?? []
+  if (also.some((id) => judgement.counted.includes(id))) return 'same-person'
   return discountOf(asked, judgement.rule, { userId, at: asked.now })
 }
 

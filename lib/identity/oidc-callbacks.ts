@@ -78,14 +78,20 @@ export function openCallbackRoom(clock: Clock): CallbackRoom {
     const begun = failures.begin(address, '')
     here.set(key, place)
     place.count++
+    let isAsked = false
     let isOk = false
-    const ask = async () => (await places.within(key, onGone, exchange)) ?? LIMITED
+    const askProvider = () => {
+      isAsked = true
+      return exchange()
+    }
+    const ask = async () => (await places.within(key, onGone, askProvider)) ?? LIMITED
     try {
       const outcome = await (begun.ok ? ask() : inTurn(place, ask, onGone))
       isOk = outcome.ok
       return outcome
     } finally {
-      if (begun.ok && isOk) begun.attempt.cancel()
+      // Who only waited, and gave way or left, has failed at nothing.
+      if (begun.ok && (isOk || !isAsked)) begun.attempt.cancel()
       else if (begun.ok) begun.attempt.fail()
       place.count--
       if (place.count === 0) here.delete(key)

@@ -219,7 +219,7 @@ async function updateSomeTargets(tx: Db, targets: readonly TargetOfPush[]): Prom
   )
 }
 
-/** An instance that joined after a push had ended, and is here no more since `at`. */
+/** An instance that joined after a push had ended, and is here no more; `at` is when its row was written last. */
 export interface ForgottenTarget {
   pushId: string
   instanceUid: string

@@ -260,8 +260,9 @@ export class ConfigReports {
     const { instanceUid: uid } = target
     if (!this.#isFollowed(followed)) return
     if (state.isRecent(uid, deps.clock.monotonicMs(), deps.graceMs)) return
-    this.#releaseJoiner(followed, target)
+    // Removed after it has ended, so that its end does not write its row again.
     if (!state.homes.has(uid)) endForgotten(this.#parts, followed, target)
+    this.#releaseJoiner(followed, target)
   }
 
   /** Judge a push again once those of its targets that did not come back were released. */
@@ -284,11 +285,11 @@ export class ConfigReports {
     if (this.#parts.state.instances.has(uid) || losses > 0) return
     if (!['applied', 'cannot_report', 'straggler', 'gone'].includes(state)) return
     if (!removeJoiner(followed, uid)) return
-    // The clock may have been put back since its row was written.
+    // By when its row was written, not by now: the clock may have been put back since.
     this.#parts.writer.forgetTarget({
       pushId: followed.push.pushId,
       instanceUid: uid,
-      at: new Date(Math.max(this.#parts.deps.clock.now().getTime(), updatedAt.getTime())),
+      at: updatedAt,
     })
   }
 

@@ -132,13 +132,13 @@ async function askFileAuthors(
   if (ranSha !== undefined && isHash(ranSha) && checkout === commit.checkout) {
     // One that this history does not hold was rewritten, or not fetched: who wrote what since then nobody can say.
     const isKnown = await isCommit(checkout, env, ranSha)
+    const since = await list([isKnown ? `${ranSha}..HEAD` : 'HEAD'])
     // A file that was not there then may have had another name.
     const path = relative(checkout, join(folder, basename(file)))
-    const wasThere = isKnown && (await isThere(checkout, env, `${ranSha}:${path}`))
-    const since =
-      isKnown && !wasThere
-        ? await listCommits(checkout, env, [`${ranSha}..HEAD`])
-        : await list([isKnown ? `${ranSha}..HEAD` : 'HEAD'])
+    if (isKnown && !(await isThere(checkout, env, `${ranSha}:${path}`))) {
+      const named = await listNamedBefore(checkout, env, `${ranSha}..HEAD`, path)
+      return [since, named, ...around]
+    }
     if (since.people.length > 0) return [since, ...around]
   }
   return [await list(['--max-count=1', 'HEAD']), ...around]
@@ -253,6 +253,20 @@ async function listCommits(
     people: told.flatMap((lines) => lines.slice(1)),
     coAuthors: messages.flat(),
   }
+}
+
+/** Whom the commits name that changed a file, under whatever name it had in each; without those beside them. */
+async function listNamedBefore(
+  checkout: string,
+  env: Environment,
+  commits: string,
+  file: string,
+): Promise<Named> {
+  const told = await git(checkout, env, [
+    ...['--literal-pathspecs', 'log', '--follow', '--format=%an <%ae>%n%cn <%ce>', '--no-patch'],
+    ...[`--max-count=${AUTHORS_MAX}`, commits, '--', file],
+  ])
+  return { ...NOTHING, people: told.split('\n').filter((line) => line !== '') }
 }
 
 /** Git could not be asked, or did not answer. */

@@ -31,15 +31,15 @@ export const policyTexts = defineTexts({
       `It counts once another administrator confirms it, or by itself at ${when}. Saving today’s policy again takes it back.`,
     confirm: 'Confirm it',
     waiting: 'It asks less: another administrator has to confirm it, or a day has to pass.',
-    sole: 'Only one person may approve now, so the author counts everywhere and each such approval says so. That ends for good, everywhere, with the second person who may, be it within a scope only.',
+    sole: 'Only one person may approve now, so the author counts everywhere and each such approval says so. That ends for good, everywhere, with the second account that may, be it of the same person or within a scope only.',
     endsSole:
       'Only one person may approve today, so the author counts. With this group two may: that ends for good, everywhere, even if the account is removed again.',
     endsSoleNext:
-      'Whoever makes or regroups this account does not count for what it asks for, nor it for what they ask for: plan a third account, sign in with the identity provider, or let the author count in the approval policy first.',
+      'Whoever makes or regroups this account does not count for what it asks for, nor it for what they ask for: plan a third account, have somebody else sign in with the identity provider, or let the author count in the approval policy first.',
     noSecond:
-      'Nobody counts for anybody else yet: whoever may approve made or changed the accounts of the others. Where somebody else than the author has to approve, as in production, nothing can be approved so.',
+      'Nobody counts for anybody else yet: whoever may approve made or changed the accounts of the others, or has them himself. Where somebody else than the author has to approve, as in production, nothing can be approved so.',
     noSecondNext:
-      'What ends it: make another account that may approve, since two that one person made count for each other; or sign in with the identity provider; or let the author count in the approval policy.',
+      'What ends it: make another account that may approve, since two that one person made count for each other; or have somebody else sign in with the identity provider; or let the author count in the approval policy.',
     badHours: 'Whole hours, from 1 to 8,760.',
   },
   fr: {
@@ -71,15 +71,15 @@ export const policyTexts = defineTexts({
       `Elle vaudra quand un autre administrateur la confirme, ou d’elle-même à ${when}. Enregistrer de nouveau la règle d’aujourd’hui la retire.`,
     confirm: 'La confirmer',
     waiting: 'Elle est plus souple : un autre administrateur doit la confirmer, ou un jour passer.',
-    sole: 'Une seule personne peut approuver : l’auteur compte donc partout, et chaque approbation le dit. Cela cesse partout et pour toujours avec la deuxième personne qui le peut, fût-ce dans un seul périmètre.',
+    sole: 'Une seule personne peut approuver : l’auteur compte donc partout, et chaque approbation le dit. Cela cesse partout et pour toujours avec le deuxième compte qui le peut, fût-il de la même personne ou dans un seul périmètre.',
     endsSole:
       'Une seule personne peut approuver aujourd’hui, donc l’auteur compte. Avec ce groupe, deux le peuvent : cela prend fin pour de bon, partout, même si le compte est supprimé ensuite.',
     endsSoleNext:
-      'Qui crée ou regroupe ce compte ne compte pas pour ce qu’il demande, ni lui pour ce que cette personne demande : prévoyez un troisième compte, la connexion par le fournisseur d’identité, ou laissez d’abord l’auteur compter dans la règle d’approbation.',
+      'Qui crée ou regroupe ce compte ne compte pas pour ce qu’il demande, ni lui pour ce que cette personne demande : prévoyez un troisième compte, la connexion d’une autre personne par le fournisseur d’identité, ou laissez d’abord l’auteur compter dans la règle d’approbation.',
     noSecond:
-      'Personne ne compte encore pour un autre : qui peut approuver a créé ou modifié le compte des autres. Là où quelqu’un d’autre que l’auteur doit approuver, comme en production, rien ne peut l’être.',
+      'Personne ne compte encore pour un autre : qui peut approuver a créé ou modifié le compte des autres, ou les possède lui-même. Là où quelqu’un d’autre que l’auteur doit approuver, comme en production, rien ne peut l’être.',
     noSecondNext:
-      'Ce qui y met fin : créer un autre compte qui puisse approuver, deux comptes créés par une même personne comptant l’un pour l’autre ; passer par le fournisseur d’identité ; ou laisser compter l’auteur dans la règle d’approbation.',
+      'Ce qui y met fin : créer un autre compte qui puisse approuver, deux comptes créés par une même personne comptant l’un pour l’autre ; faire passer une autre personne par le fournisseur d’identité ; ou laisser compter l’auteur dans la règle d’approbation.',
     badHours: 'Des heures entières, de 1 à 8 760.',
   },
 })

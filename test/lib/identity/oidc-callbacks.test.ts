@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CallbackOutcome } from '../../../lib/identity/oidc/oidc.ts'
+import type { CallbackOutcome, OnGone } from '../../../lib/identity/oidc/oidc.ts'
 import { type CallbackRoom, openCallbackRoom } from '../../../lib/identity/oidc-callbacks.ts'
 import { fakeClock } from '../../support/fakes.ts'
 
@@ -14,8 +14,8 @@ const clock = fakeClock()
 function openSlow() {
   const room = openCallbackRoom(clock)
   const ends: (() => void)[] = []
-  const begin = (address: string) =>
-    room(address, () => new Promise<CallbackOutcome>((resolve) => ends.push(() => resolve(FAILED))))
+  const begin = (address: string, onGone?: OnGone) =>
+    room(address, () => new Promise<CallbackOutcome>((resolve) => ends.push(() => resolve(FAILED))), onGone)
   const end = () => {
     for (const each of ends.splice(0)) each()
   }
@@ -77,6 +77,22 @@ describe('at most a hundred are asked about at once, whoever sends them', () => 
     }
     const ended = await Promise.all(busy)
     expect(ended.filter((one) => !one.ok && one.refusal.code === 'login-limited')).toHaveLength(1)
+  })
+
+  it('and who gave way, or left, has failed at nothing', async () => {
+    const { begin, end, asked } = strangers()
+    for (let n = 0; n < 40; n++) {
+      const left: (() => void)[] = []
+      void begin('198.51.100.1', (leave) => left.push(leave))
+      for (const leave of left) leave()
+    }
+    end()
+    await settle()
+    // Asked about at once, and not one after the other.
+    void begin('198.51.100.1')
+    void begin('198.51.100.1')
+    expect(asked()).toBe(2)
+    end()
   })
 
   it('and who leaves waits no longer', async () => {

@@ -236,7 +236,14 @@ describe('the authors of a document', () => {
     await write('dave', 'edge.yaml', 'b')
     await git(checkout, 'mv', 'edge.yaml', 'core.yaml')
     await write('bot', 'README.md', 'renamed')
+    await write('zoe', 'other.yaml', 'c')
+    await write('eve', 'new.yaml', 'd')
+    await write('bot', 'README.md', 'formatted')
     expect(await authorsFor(['core.yaml'], {}, ran)).toContain('dave <dave@example.com>')
+    // And of one that is new nobody who only wrote others.
+    expect((await authorsFor(['new.yaml'], {}, ran)).sort()).toEqual(
+      ['bot', 'eve'].map((name) => `${name} <${name}@example.com>`),
+    )
   })
 
   it('hold whoever led a link on the way to another text, and whoever moved a submodule', async () => {
