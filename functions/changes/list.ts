@@ -1,6 +1,7 @@
 import { array, optional, string, type } from 'superstruct'
 import { type FedChange, type FleetOfChanges, toChangeRecord } from '../../lib/changes/change-feed.ts'
 import { errorOfEnd } from '../../lib/fleet/decide/target-end.ts'
+import { followedPushes } from '../../lib/fleet/state/state.ts'
 import { whyOf } from '../../lib/fleet/views/errors.ts'
 import { causeOfHalt } from '../../lib/fleet/views/halt-cause.ts'
 import { isUnanswered } from '../../lib/fleet/views/revision.ts'
@@ -53,8 +54,9 @@ const fleetOf = ({ fleet, views, clock }: Context): FleetOfChanges => ({
       : { error_cause, ...(error_title === undefined ? {} : { error_title }) }
   },
   whySilent(workloadId, pushId) {
-    const push = fleet.workload(workloadId)?.newestPush ?? null
-    if (push?.pushId !== pushId || !isUnanswered(push, clock.now())) return {}
+    const workload = fleet.workload(workloadId)
+    const followed = workload && followedPushes(workload).find(({ push }) => push.pushId === pushId)
+    if (!followed || !isUnanswered(followed, clock.now())) return {}
     const { cause, title } = errorOfEnd('no_answer')
     return { error_cause: cause, error_title: title }
   },

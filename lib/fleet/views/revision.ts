@@ -12,6 +12,7 @@ import type {
 } from '../../wire/revisions.ts'
 import { STATUS_TIMEOUT_TEXT } from '../../wire/values.ts'
 import { shownStatus } from '../decide/rollout-standing.ts'
+import type { FollowedPush } from '../state/model.ts'
 import { type ErrorGroup, errorFields, type TextAccess, toErrorGroups } from './errors.ts'
 
 /** How long an instance may say nothing before the revision shows that. */
@@ -77,9 +78,16 @@ const timedOutCount = (push: Push, now: Date): number => {
 }
 
 /** Whether targets of a push that goes on have said nothing in the time that they have for that. */
-export function isUnanswered(push: Push, now: Date): boolean {
-  const limit = timeoutAt(push)
-  return limit !== null && now >= limit && silentCount(push) > 0
+export function isUnanswered(
+  { push, awaiting }: Pick<FollowedPush, 'push' | 'awaiting'>,
+  now: Date,
+): boolean {
+  if (timeoutAt(push) === null) return false
+  const before = now.getTime() - STATUS_TIMEOUT_MS
+  // Each from its own offer on: a stage begins long after its push, and who joined was offered it as they came.
+  for (const { state, offeredAt } of awaiting.keys())
+    if (state === 'offered' && offeredAt.getTime() <= before) return true
+  return false
 }
 
 /** How a config did at its worst, as it stands in records; nothing where no instance was seen unhealthy under it. */

@@ -57,6 +57,17 @@ describe('a push that two of five instances never took', () => {
     expect(await told()).toEqual(IN_PART)
   })
 
+  it('does not say so of who has just come, while all others have said something', async () => {
+    const applying = { hash: configHash(configYaml(1)), status: 'applying', errorMessage: '' } as const
+    for (const agent of agents.slice(3)) agent.say({ remoteConfigStatus: applying })
+    await wait(60)
+    connect('f')
+    await ctx.advance(300)
+    const [entry] = await get<ChangeRecord[]>('/api/changes')
+    expect(entry).toMatchObject({ outcome: 'open' })
+    expect(entry).not.toHaveProperty('error_cause')
+  })
+
   it('says so in the feed as the reason why not all have it, while it goes on and after', async () => {
     const why = async () => {
       const [entry] = await get<ChangeRecord[]>('/api/changes')
