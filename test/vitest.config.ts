@@ -16,7 +16,7 @@ export default defineConfig({
     maxWorkers: 2,
     provide: { patienceMs: 10_000 },
     testTimeout: 20_000,
-    hookTimeout: 30_000,
+    hookTimeout: 60_000,
     projects: [
       // One process runs many files: loading the modules anew for each took a third of the whole time.
       {
