@@ -214,7 +214,7 @@ test('the way from a workload to a page of its own takes the focus along, and a 
   await signIn(page)
   const isAtStart = () => page.evaluate(() => document.activeElement?.id === 'main')
   const follow = async (href: string) => {
-    const link = page.locator(`main a[href*="${href}"]`).first()
+    const link = page.locator(`main a[href*="${href}"]:not([href*="rollback"])`).first()
     await link.focus()
     await page.keyboard.press('Enter')
     await page.waitForURL((url) => url.pathname.includes(href))
@@ -236,6 +236,7 @@ test('the way from a workload to a page of its own takes the focus along, and a 
   }
   // Between tabs the reader stays on the tab, to go on to the next one.
   await page.goto(workload!)
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
   await follow('/health')
   await page.getByRole('heading', { level: 1 }).first().waitFor()
   const tab = await page.evaluate(() => document.activeElement?.getAttribute('href') ?? '')
