@@ -73,8 +73,9 @@ export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolea
   })
   const steps: (Step | FleetStep)[] = []
   const tell = () => {
-    if (args.text('output') === 'json') printJson(io, { owner, commit: sha, steps })
-    else print(io, steps, state.others)
+    // The steps say of themselves whom of their authors nobody knows.
+    if (args.text('output') === 'json') return printJson(io, { owner, commit: sha, steps })
+    print(io, steps, state.others)
     io.error(tellUnknown(steps))
   }
   steps.push(...unclear.map(refuse))
