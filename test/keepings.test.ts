@@ -472,18 +472,11 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'twenty callbacks of the address',
     reachedBy: ['lib/identity/oidc-callbacks.test.ts', 'there are at most twenty of an address'],
   },
-  'lib/identity/oidc/ended-flows.ts openEndedFlows().ended': {
-    bound: '10,000 sign-ins with the provider, for 15 minutes each',
+  'lib/identity/oidc/lately.ts Lately.#noted': {
+    bound: '10,000 sign-ins with the provider, for 15 minutes each; 10,000 refused ones, for a minute each',
     reachedBy: [
       'lib/identity/oidc/ended-flows.test.ts',
       'knows so many flows that have ended, for as long as their cookies are valid',
-    ],
-  },
-  'lib/identity/oidc/said-refusals.ts openSaidRefusals().said': {
-    bound: '10,000 refused sign-ins, for a minute each',
-    reachedBy: [
-      'lib/identity/oidc/said-refusals.test.ts',
-      'knows so many refusals that are recorded, for a minute each',
     ],
   },
   'lib/model/name-order.ts NameOrder.#order': perWorkload,
@@ -634,7 +627,8 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     ],
   },
   'runtime/cli/desired/commit.ts openHasHead().asked': {
-    bound: 'an entry for each checkout that the documents of one call of the command line lie in',
+    bound:
+      'an entry for each checkout that the documents of one call of the command line lie in',
     reachedBy: [
       'runtime/cli/desired/commit.test.ts',
       'are told with Git asked once whether it is there and has a commit, however many documents there are',

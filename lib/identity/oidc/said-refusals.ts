@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts'
+import { Lately } from './lately.ts'
 
 /**
  * Which refusals of sign-ins are recorded already. Whoever has an account at the provider, and none here, can be refused
@@ -20,22 +21,9 @@ const keyOf = (...parts: string[]): string => JSON.stringify(parts)
 
 /** Nobody was refused yet. */
 export function openSaidRefusals(clock: Clock): SaidRefusals {
-  /** When each was recorded, in monotonic milliseconds, the first first. */
-  const said = new Map<string, number>()
+  const said = new Lately(clock, { lifetimeMs: SAID_MS, most: SAID_REFUSALS_MAX })
   return {
-    say(...refusal) {
-      const key = keyOf(...refusal)
-      const nowMs = clock.monotonicMs()
-      for (const [known, saidMs] of said) {
-        if (nowMs - saidMs < SAID_MS) break
-        said.delete(known)
-      }
-      if (said.has(key)) return true
-      const [oldest] = said.keys()
-      if (said.size >= SAID_REFUSALS_MAX && oldest !== undefined) said.delete(oldest)
-      said.set(key, nowMs)
-      return false
-    },
-    forget: (...refusal) => void said.delete(keyOf(...refusal)),
+    say: (...refusal) => !said.note(keyOf(...refusal)),
+    forget: (...refusal) => said.forget(keyOf(...refusal)),
   }
 }
