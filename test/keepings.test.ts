@@ -626,9 +626,9 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'reads no more of the owner than a browser reads, and loses nothing of what it had read',
     ],
   },
-  'runtime/cli/desired/commit.ts openHasHead().asked': {
+  'runtime/cli/desired/commit.ts openHasCommit().asked': {
     bound:
-      'an entry for each checkout that the documents of one call of the command line lie in',
+      'an entry for each checkout that the documents of one call of the command line lie in, and for each commit whose text runs of them',
     reachedBy: [
       'runtime/cli/desired/commit.test.ts',
       'are told with Git asked once whether it is there and has a commit, however many documents there are',

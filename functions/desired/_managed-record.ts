@@ -1,10 +1,10 @@
-import { findRanCommit } from '../../lib/desired/apply.ts'
+import { findRan } from '../../lib/desired/apply.ts'
 import type { ManagedConfig } from '../../lib/store/managed-configs.ts'
 import type { ManagedConfigRecord } from '../../lib/wire/desired.ts'
 
 /** A workload that is kept in Git, as the wire shows it. */
 export function toManagedRecord(managed: ManagedConfig, activeHash: string | null): ManagedConfigRecord {
-  const ranCommit = findRanCommit(managed, activeHash)
+  const { ranCommitSha: ranCommit } = findRan(managed, activeHash)
   const { workloadId, owner, configHash, commitSha, commitAuthor, appliedAt, appliedBy } = managed
   return {
     workload_id: workloadId,

@@ -1,6 +1,5 @@
 import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign.ts'
 import { applyDesiredFleet, type DesiredFleetOutcome } from '../../lib/desired/apply-fleet.ts'
-import { listUnknownAuthors } from '../../lib/desired/owner.ts'
 import { VERSION_ERRORS } from '../../lib/fleet-configs/read-version.ts'
 import { stillCovers } from '../../lib/identity/still-may.ts'
 import { uuidv7 } from '../../lib/ids.ts'
@@ -17,6 +16,7 @@ import {
   readFleetConfig,
 } from '../fleet-configs/_fleet-config-request.ts'
 import { readDraft } from '../fleet-configs/_version-request.ts'
+import { tellUnknownAuthors } from './_unknown-authors.ts'
 
 const CAMPAIGN_NAME_MAX = 128
 
@@ -121,13 +121,9 @@ export default defineHttp({
       return problem(outcome.code, 'details' in outcome ? outcome.details : {})
     }
     for (const campaign of outcome.changed) ctx.campaigns.decided(campaign)
-    const unknown = await listUnknownAuthors(ctx.db, outcome.verdict.action, {
-      commitAuthor: body.commit_author,
-      commitAuthors: body.commit_authors,
-    })
     return json({
       ...(await toResult(ctx, definition.fields.name, outcome)),
-      ...(unknown.length === 0 ? {} : { unknown_authors: unknown }),
+      ...(await tellUnknownAuthors(ctx, outcome.verdict.action, body)),
     })
   },
 })

@@ -1,10 +1,10 @@
 import { applyDesired } from '../../lib/desired/apply.ts'
-import { listUnknownAuthors } from '../../lib/desired/owner.ts'
 import { DesiredRequest, DesiredResult } from '../../lib/wire/desired.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { refuseApproval } from '../approvals/_approval-replies.ts'
 import { workloadParams } from '../workloads/_workload-path.ts'
+import { tellUnknownAuthors } from './_unknown-authors.ts'
 
 /** Bring a workload in line with what Git holds for it, by a request where something differs. */
 export default defineHttp({
@@ -46,10 +46,6 @@ export default defineHttp({
     })
     if (!outcome.ok) return refuseApproval(outcome)
     const { verdict, hash, activeHash, proposed } = outcome
-    const unknown = await listUnknownAuthors(ctx.db, verdict.action, {
-      commitAuthor: body.commit_author,
-      commitAuthors: body.commit_authors,
-    })
     const approval = proposed ?? ('approval' in verdict ? verdict.approval : null)
     const result: DesiredResult = {
       workload_id: params.id,
@@ -58,7 +54,7 @@ export default defineHttp({
       ...('reason' in verdict && verdict.reason !== null ? { reason: verdict.reason } : {}),
       ...(activeHash === null ? {} : { active_config_hash: activeHash }),
       ...(approval === null ? {} : { approval_id: approval.id }),
-      ...(unknown.length === 0 ? {} : { unknown_authors: unknown }),
+      ...(await tellUnknownAuthors(ctx, verdict.action, body)),
     }
     return json(result)
   },

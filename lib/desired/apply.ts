@@ -226,11 +226,7 @@ async function keepWish(
     const made = isProposed && asked.ok ? await storeRequest(parts, tx, actor, asked.wanted) : null
     const approvalId = made?.approval.id ?? standing.approvalId
     const applied = { appliedAt: now, appliedBy: actor.email, appliedById: actor.userId }
-    const ran = {
-      ranCommitSha: findRanCommit(managed, standing.activeHash),
-      ranConfigHash:
-        (managed?.configHash === standing.activeHash ? managed?.configHash : managed?.ranConfigHash) ?? '',
-    }
+    const ran = findRan(managed, standing.activeHash)
     const wish = { workloadId, owner, configHash: hash, commitSha, commitAuthor, ...ran, ...applied }
     // The commit that asked first stays noted as the one that did.
     await keepManagedConfig(tx, { ...wish, ...(isSameWish ? { ...managed, ...ran } : {}), approvalId })
@@ -259,11 +255,19 @@ const listUnseen = ({ hash, activeHash, managed, others }: Standing): string[] =
   ].filter((before) => before !== activeHash && before !== hash)
 
 /**
- * The commit that first asked for what runs, or for what ran last of what Git asked for; '' where that is not known: who
- * changed a document since then has a part in what is asked for now.
+ * The commit that first asked for what runs, or for what ran last of what Git asked for, and that text; '' where that is
+ * not known: who changed a document since then has a part in what is asked for now.
  */
-export const findRanCommit = (managed: ManagedConfig | null, activeHash: string | null): string =>
-  managed === null ? '' : managed.configHash === activeHash ? managed.commitSha : managed.ranCommitSha
+export function findRan(
+  managed: ManagedConfig | null,
+  activeHash: string | null,
+): Pick<ManagedConfig, 'ranCommitSha' | 'ranConfigHash'> {
+  if (managed === null) return { ranCommitSha: '', ranConfigHash: '' }
+  const { configHash, commitSha, ranCommitSha, ranConfigHash } = managed
+  return configHash === activeHash
+    ? { ranCommitSha: commitSha, ranConfigHash: configHash }
+    : { ranCommitSha, ranConfigHash }
+}
 
 /** Withdraw requests of an owner, approved ones too; returns what is to be recorded of it. */
 async function withdraw(

@@ -42,22 +42,23 @@ export interface Commit {
   authors: string[]
   /** The checkout that the folder lies in; null where it lies in none. */
   checkout: string | null
-  /** Whether Git is here and a checkout has a commit. */
-  hasHead: HasHead
+  /** Whether Git is here and a checkout has a commit of this name. */
+  hasCommit: HasCommit
 }
 
-type HasHead = (checkout: string) => Promise<boolean>
+type HasCommit = (checkout: string, name: string) => Promise<boolean>
 
-/** Asks each checkout once, however many documents lie in it. */
-function openHasHead(env: Environment): HasHead {
+/** Asks each checkout once for a commit, however many documents lie in it. */
+function openHasCommit(env: Environment): HasCommit {
   const asked = new Map<string, Promise<boolean>>()
   let isHere: Promise<boolean> | null = null
-  return (checkout) => {
-    const known = asked.get(checkout)
+  return (checkout, name) => {
+    const key = JSON.stringify([checkout, name])
+    const known = asked.get(key)
     if (known !== undefined) return known
     isHere ??= hasGit(env)
-    const found = isHere.then((here) => here && isCommit(checkout, env, 'HEAD'))
-    asked.set(checkout, found)
+    const found = isHere.then((here) => here && isCommit(checkout, env, name))
+    asked.set(key, found)
     return found
   }
 }
@@ -77,8 +78,9 @@ interface Named {
  */
 export async function readCommit(folder: string, args: Arguments, env: Environment): Promise<Commit> {
   const isSaid = Boolean(args.text('author') && args.text('commit'))
-  const hasHead = openHasHead(env)
-  const own = await askGit(folder, env, isSaid, hasHead)
+  const hasCommit = openHasCommit(env)
+  const checkout = await findCheckout(folder)
+  const own = checkout === null ? NOTHING : await askGit(checkout, env, isSaid, hasCommit)
   const option = args.text('author')
   const pipeline = PIPELINE_AUTHORS.map((name) => env[name])
   const certain = listNames([option, ...pipeline])
@@ -88,8 +90,8 @@ export async function readCommit(folder: string, args: Arguments, env: Environme
     author: listNames([option, ...own.people, ...pipeline])[0] ?? '',
     certain,
     authors: listNames([...certain, ...own.people, ...own.coAuthors]).slice(0, AUTHORS_MAX),
-    checkout: await findCheckout(folder),
-    hasHead,
+    checkout,
+    hasCommit,
   }
 }
 
@@ -126,12 +128,12 @@ async function askFileAuthors(
   if (folder === null || checkout === null) return []
   // Which commit of a submodule is checked out says the checkout around it.
   const around = await askFileAuthors(checkout, ranSha, env, commit)
-  if (!(await commit.hasHead(checkout))) return around
+  if (!(await commit.hasCommit(checkout, 'HEAD'))) return around
   const list = (commits: string[]) => listCommits(checkout, env, commits, [join(folder, basename(file))])
   // What runs is a commit of the folder's own checkout.
   if (ranSha !== undefined && isHash(ranSha) && checkout === commit.checkout) {
     // One that this history does not hold was rewritten, or not fetched: who wrote what since then nobody can say.
-    const isKnown = await isCommit(checkout, env, ranSha)
+    const isKnown = await commit.hasCommit(checkout, ranSha)
     const since = await list([isKnown ? `${ranSha}..HEAD` : 'HEAD'])
     // A file that was not there then may have had another name.
     const path = relative(checkout, join(folder, basename(file)))
@@ -153,10 +155,13 @@ const NOTHING: Named = { sha: '', people: [], coAuthors: [] }
  * since the one that the pipeline says was there before. `isSaid` says that the caller names commit and author, so that
  * a machine without Git will do.
  */
-async function askGit(folder: string, env: Environment, isSaid: boolean, hasHead: HasHead): Promise<Named> {
-  const checkout = await findCheckout(folder)
-  if (checkout === null) return NOTHING
-  if (!(await hasHead(checkout))) {
+async function askGit(
+  checkout: string,
+  env: Environment,
+  isSaid: boolean,
+  hasCommit: HasCommit,
+): Promise<Named> {
+  if (!(await hasCommit(checkout, 'HEAD'))) {
     if (isSaid || (await hasGit(env))) return NOTHING
     throw new CommandFailure(
       'git is not installed here, so nobody can say who made the commit: install it, or give --commit and --author',
