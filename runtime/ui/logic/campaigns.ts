@@ -18,6 +18,7 @@ import type { RolloutStage } from '../../../lib/wire/rollouts.ts'
 import { CAMPAIGN_TARGET_STATES } from '../../../lib/wire/values.ts'
 import type { Tone } from './diagnosis.ts'
 import { STAGE_LOOK } from './stages.ts'
+import { namesWord, withoutComments } from './words-of-config.ts'
 
 type CampaignLook = readonly [
   Tone,
@@ -220,20 +221,6 @@ const LEADS_ON: ReadonlySet<CampaignStep> = new Set(['request', 'approve', 'star
 export const isUrged = (step: CampaignStep, of: Pick<CampaignRecord, 'status' | 'halt'>): boolean =>
   LEADS_ON.has(step) && !(step === 'continue' && haltsAgainOver(of) !== null)
 
-const HOST_CHARACTER = /[\w.-]/
-
-/** Whether a text names a host, and not only as a part of another name. */
-function namesHost(text: string, host: string): boolean {
-  for (let at = text.indexOf(host); at !== -1; at = text.indexOf(host, at + 1)) {
-    const [before, after] = [text[at - 1] ?? '', text[at + host.length] ?? '']
-    if (!HOST_CHARACTER.test(before) && !HOST_CHARACTER.test(after)) return true
-  }
-  return false
-}
-
-/** Comments of a config; a value in quotes that looks like one is taken for one, so that nothing is said of it. */
-const COMMENTS = /(?:^|\s)#.*$/gm
-
 /** The destinations that a campaign's text, or what its patch puts in, names and that others cannot reach now. */
 export function listFailingThere(
   { change }: Pick<CampaignRecord, 'change'>,
@@ -241,14 +228,14 @@ export function listFailingThere(
 ): ExportDestination[] {
   const text =
     change.kind === 'text'
-      ? change.yaml?.replaceAll(COMMENTS, '')
+      ? change.yaml && withoutComments(change.yaml)
       : change.kind === 'patch' && change.patch?.merge
         ? JSON.stringify(change.patch.merge)
         : undefined
   if (text === undefined) return []
   return destinations.filter(({ failing, address = '' }) => {
     const host = address.replace(/:\d+$/, '')
-    return failing !== undefined && host !== '' && namesHost(text, host)
+    return failing !== undefined && host !== '' && namesWord(text, host)
   })
 }
 

@@ -1,23 +1,12 @@
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { RevisionErrorGroup } from '../../../lib/wire/revisions.ts'
+import { namesWord, withoutComments } from './words-of-config.ts'
 
 /** What an error may be about that a config can hold, the most telling first. */
 const HELD = ['component_type', 'unknown_host', 'address'] as const
 
-/** A comment behind a value, as it seems. */
-const BEHIND_VALUE = /(?<=\S)[ \t]+#.*$/gm
-
-const isPartOfWord = (sign: string | undefined): boolean => sign !== undefined && /[\w.-]/.test(sign)
-
-/** Whether a config holds a word outside of its comments, and not as a part of a longer one. */
-function holdsWord(yaml: string, word: string): boolean {
-  return yaml.split('\n').some((line) => {
-    if (line.trimStart().startsWith('#')) return false
-    for (let at = line.indexOf(word); at >= 0; at = line.indexOf(word, at + 1))
-      if (!isPartOfWord(line[at - 1]) && !isPartOfWord(line[at + word.length])) return true
-    return false
-  })
-}
+/** Lines that are comments as a whole. */
+const COMMENT_LINES = /^[ \t]*#.*$/gm
 
 /**
  * What an error is about, and whether a config holds it still; null where it is about nothing that one could hold, and
@@ -33,9 +22,9 @@ export function findStillThere(
   const key = HELD.find((one) => about?.[one] !== undefined)
   const value = key === undefined ? undefined : about?.[key]
   if (key === undefined || value === undefined) return null
-  const isThere = holdsWord(yaml.replace(BEHIND_VALUE, ''), value)
+  const isThere = namesWord(withoutComments(yaml), value)
   // What stands behind a sign of a comment only may be in a quoted text after all.
-  if (!isThere && holdsWord(yaml, value)) return null
+  if (!isThere && namesWord(yaml.replaceAll(COMMENT_LINES, ''), value)) return null
   // What was wrong with a component's settings, or with what names it, may be mended where the component stays.
   if (isThere && key === 'component_type' && of?.cause !== 'component_unknown') return null
   return { about: { [key]: value }, isThere }
