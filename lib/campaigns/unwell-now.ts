@@ -5,14 +5,7 @@ import { inTurns } from '../turns.ts'
 import type { CampaignTarget, UnwellNow } from '../wire/campaigns.ts'
 import type { WorkloadTrouble } from '../wire/workloads.ts'
 import type { CampaignParts } from './judge/parts.ts'
-import { findTroubleNow } from './unwell-since.ts'
-
-/** Targets of one campaign that are looked at for this. */
-const LOOKED_AT_MAX = 20_000
-/** Those of them that are looked at in one turn of the event loop. */
-const CHUNK = 500
-/** Workloads that are named of them. */
-const NAMED_MAX = 3
+import { CHUNK, findTroubleNow, LOOKED_AT_MAX, nameFirst } from './unwell-since.ts'
 
 type Parts = Pick<CampaignParts, 'db' | 'fleet' | 'clock'>
 
@@ -76,14 +69,5 @@ export async function findUnwellNow(
 ): Promise<UnwellNow | null> {
   const unwell = await listUnwellNow(parts, campaign, { withTexts })
   if (unwell.length === 0) return null
-  const shown = unwell.filter(({ target }) => sees === null || sees(target.workloadId)).slice(0, NAMED_MAX)
-  return {
-    count: unwell.length,
-    workloads: shown.map(({ target, trouble }) => ({
-      workload_id: target.workloadId,
-      workload_name: target.workloadName,
-      ...(target.workloadPlace === '' ? {} : { workload_place: target.workloadPlace }),
-      trouble,
-    })),
-  }
+  return { count: unwell.length, workloads: nameFirst(unwell, sees, ({ trouble }) => ({ trouble })) }
 }

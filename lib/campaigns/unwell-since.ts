@@ -16,11 +16,28 @@ import type { CampaignParts } from './judge/parts.ts'
 import { findHeldTo, isUnwellSince } from './run/look-at-applied.ts'
 
 /** Targets of one campaign that are looked at for this. */
-const LOOKED_AT_MAX = 20_000
+export const LOOKED_AT_MAX = 20_000
 /** Those of them that are looked at in one turn of the event loop. */
-const CHUNK = 500
+export const CHUNK = 500
 /** Workloads that are named of them. */
 const NAMED_MAX = 3
+
+/** The first of some targets that the reader sees, as the wire names them, each with what `tell` says of it. */
+export function nameFirst<Of extends { target: NamedTarget }, Told>(
+  unwell: readonly Of[],
+  sees: ((workloadId: string) => boolean) | null,
+  tell: (of: Of) => Told,
+) {
+  const shown = unwell.filter(({ target }) => sees === null || sees(target.workloadId)).slice(0, NAMED_MAX)
+  return shown.map((of) => ({
+    workload_id: of.target.workloadId,
+    workload_name: of.target.workloadName,
+    ...(of.target.workloadPlace === '' ? {} : { workload_place: of.target.workloadPlace }),
+    ...tell(of),
+  }))
+}
+
+type NamedTarget = Pick<StoredCampaignTarget, 'workloadId' | 'workloadName' | 'workloadPlace'>
 
 type Parts = Pick<CampaignParts, 'db' | 'fleet' | 'clock'>
 
@@ -84,14 +101,10 @@ export async function findUnwellSince(
   const unwell = await listUnwellSince(parts, id)
   if (unwell.length === 0) return null
   const targetCount = plan?.target_count ?? 0
-  const shown = unwell.filter(({ target }) => sees === null || sees(target.workloadId)).slice(0, NAMED_MAX)
   return {
     count: unwell.length,
     limit: limitOf('unhealthy', { wave, targetCount, asked: rules.limits, raised }),
-    workloads: shown.map(({ target, workload }) => ({
-      workload_id: target.workloadId,
-      workload_name: target.workloadName,
-      ...(target.workloadPlace === '' ? {} : { workload_place: target.workloadPlace }),
+    workloads: nameFirst(unwell, sees, ({ workload }) => ({
       unhealthy_since: troubleOf(parts, workload, { withTexts }),
     })),
   }

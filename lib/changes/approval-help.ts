@@ -9,7 +9,7 @@ import {
 import type { Db } from '../store/db.ts'
 import type { ApprovalHelp } from '../wire/approvals.ts'
 import type { Covers } from './approval-case.ts'
-import { type Discount, discountOf, type JudgedApprovals, whyNotCounted } from './judge-approvals.ts'
+import { type Discount, type JudgedApprovals, whyNotCounted } from './judge-approvals.ts'
 
 /** People who hold the right to approve and are looked at, by e-mail. Of those behind them nothing is known. */
 const HOLDERS_MAX = 200
@@ -86,7 +86,6 @@ function wouldCount(
   holder: HolderAccount,
 ): boolean {
   const { id, roles, changedBy, changed, changedAt, alsoIds } = holder
-  if (judgement.counted.some((one) => one === id || alsoIds.includes(one))) return false
   const isAuthor = (other: string) => asked.authors.has(other)
   const standing = {
     mayApprove: covers(grantsOf(roles)),
@@ -97,7 +96,7 @@ function wouldCount(
     alsoIds,
   }
   const approvers = new Map([[id, standing]])
-  return discountOf({ ...asked, approvers }, judgement.rule, { userId: id, at: asked.now }) === null
+  return whyNotCounted({ asked: { ...asked, approvers }, judgement }, id) === null
 }
 
 /** The people because of whom the reader's own approval would not count, each with how. */

@@ -1,5 +1,5 @@
 import { placeOf } from '../model/places.ts'
-import type { StoredChange } from '../store/change-feed.ts'
+import { lacksCause, type StoredChange } from '../store/change-feed.ts'
 import type { ChangeRecord } from '../wire/change-feed.ts'
 
 /** The fields of the record that say where a change stands, by its kind. */
@@ -42,13 +42,6 @@ export interface FleetOfChanges {
   /** That instances do not answer to a push that goes on; nothing where all do that are waited for. */
   whySilent(workloadId: string, pushId: string): Pick<ChangeRecord, 'error_cause' | 'error_title'>
 }
-
-/** Outcomes of a push that some instances have and others do not, or not yet. */
-const REACHED_SOME: ReadonlySet<StoredChange['outcome']> = new Set(['in_part', 'open'])
-
-/** Whether a push has no cause of its own though not all of its instances have it. */
-const lacksCause = ({ errorCause, kind, outcome, workloadId }: StoredChange): boolean =>
-  errorCause === null && workloadId !== null && kind !== 'request' && REACHED_SOME.has(outcome)
 
 /**
  * Why a push failed, or is not on all of its instances; of a rollout that stands still without that any instance failed it,

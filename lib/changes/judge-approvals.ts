@@ -111,9 +111,8 @@ export function judgeApprovals(asked: ApprovalCase): ApprovalJudgement {
   const discounted = new Map<string, Discount>()
   const counted: string[] = []
   for (const given of asked.given) {
-    const also = asked.approvers.get(given.userId)?.alsoIds ?? []
-    const isCounted = counted.some((id) => also.includes(id))
-    const why = discountOf(asked, rule, given) ?? (isCounted ? 'same-person' : null)
+    const why =
+      discountOf(asked, rule, given) ?? (isCountedAs(asked, counted, given.userId) ? 'same-person' : null)
     if (why === null) counted.push(given.userId)
     else discounted.set(given.userId, why)
   }
@@ -196,10 +195,16 @@ export function whyNotCounted(
   userId: string,
 ): 'approved-already' | Discount | null {
   if (judgement.counted.includes(userId)) return 'approved-already'
-  const also = asked.approvers.get(userId)?.alsoIds ?? []
-  if (also.some((id) => judgement.counted.includes(id))) return 'same-person'
+  if (isCountedAs(asked, judgement.counted, userId)) return 'same-person'
   return discountOf(asked, judgement.rule, { userId, at: asked.now })
 }
+
+/** Whether one of those whose approvals count is known to be the same person as this user. */
+const isCountedAs = (
+  { approvers }: Pick<ApprovalCase, 'approvers'>,
+  counted: readonly string[],
+  userId: string,
+): boolean => approvers.get(userId)?.alsoIds.some((id) => counted.includes(id)) ?? false
 
 /** How many approvals count, of how many, and what one by this user would come to. */
 export function tallyOf(judged: JudgedApprovals, userId: string): ApprovalTally {

@@ -308,16 +308,16 @@ export async function listChanges(
   return { changes: await withMissed(db, await withFigures(db, changes)), bound }
 }
 
-/** Say of each push without a cause of its own that goes on or is applied in part why instances ended without it. */
+/** Whether a change is a push without a cause of its own that goes on or is applied in part. */
+export const lacksCause = ({ targetCount, workloadId, errorCause, outcome }: StoredChange): boolean =>
+  targetCount !== null &&
+  workloadId !== null &&
+  errorCause === null &&
+  (outcome === 'open' || outcome === 'in_part')
+
+/** Say of each push without a cause of its own that not all have why instances ended without it. */
 async function withMissed(db: Db, changes: readonly StoredChange[]): Promise<StoredChange[]> {
-  const ids = changes.flatMap(({ id, targetCount, workloadId, errorCause, outcome }) =>
-    targetCount !== null &&
-    workloadId !== null &&
-    errorCause === null &&
-    (outcome === 'open' || outcome === 'in_part')
-      ? [id]
-      : [],
-  )
+  const ids = changes.filter(lacksCause).map(({ id }) => id)
   if (ids.length === 0) return [...changes]
   const rows = await db.query<{ id: string; missedCause: string; missedTitle: string }>(
     `select distinct on (push_id) push_id::text as id, cause as "missedCause", title as "missedTitle"

@@ -471,6 +471,12 @@ export const KeptByItself = named(
 )
 export type KeptByItself = Infer<typeof KeptByItself>
 
+const NAMED_WORKLOAD = {
+  workload_id: string(),
+  workload_name: string(),
+  workload_place: optional(string()),
+}
+
 const BecameUnhealthy = named(
   'BecameUnhealthy',
   'Workloads that were well before they applied the change and are not now, as the limit `unhealthy` counts them.',
@@ -479,14 +485,7 @@ const BecameUnhealthy = named(
     limit: note('How many may in the wave that it is in: with one more it halts.', number()),
     workloads: note(
       'The first three, each with what is the matter.',
-      array(
-        type({
-          workload_id: string(),
-          workload_name: string(),
-          workload_place: optional(string()),
-          unhealthy_since: optional(WorkloadTrouble),
-        }),
-      ),
+      array(type({ ...NAMED_WORKLOAD, unhealthy_since: optional(WorkloadTrouble) })),
     ),
   }),
 )
@@ -499,14 +498,7 @@ const UnwellNow = named(
     count: number(),
     workloads: note(
       'The first three, each with what is the matter.',
-      array(
-        type({
-          workload_id: string(),
-          workload_name: string(),
-          workload_place: optional(string()),
-          trouble: WorkloadTrouble,
-        }),
-      ),
+      array(type({ ...NAMED_WORKLOAD, trouble: WorkloadTrouble })),
     ),
   }),
 )
