@@ -117,6 +117,10 @@ export const countNone = (): InstanceCounts => ({
   healthUnknown: 0,
 })
 
+/** Whether an instance has been unhealthy for so long that an alert is due. */
+export const isLong = (sinceMs: number | null, nowMs: number): boolean =>
+  sinceMs !== null && nowMs - sinceMs >= UNHEALTHY_DELAY_MS
+
 /** Count one more instance as it is at a monotonic time. */
 export function countInstance(counts: InstanceCounts, instance: InstanceFacts, nowMs: number): void {
   counts.total++
@@ -124,8 +128,7 @@ export function countInstance(counts: InstanceCounts, instance: InstanceFacts, n
   if (instance.health === 'unknown') counts.healthUnknown++
   if (instance.health !== 'unhealthy') return
   counts.unhealthy++
-  const { unhealthySinceMs: sinceMs } = instance
-  if (sinceMs === null || nowMs - sinceMs < UNHEALTHY_DELAY_MS) return
+  if (!isLong(instance.unhealthySinceMs, nowMs)) return
   counts.unhealthyLong++
   const { uid, name, assignedHash, fault } = instance
   keepFirst(counts.unhealthyFirst, { uid, name, hash: assignedHash ?? '', fault }, FIRST_BY_NAME)
@@ -242,8 +245,8 @@ export interface WorkloadFacts {
   push: PushFacts
   /** Null while no rollout waits. */
   halted: HaltedRollout | null
-  /** The push since which its instances are unhealthy; null or absent where that cannot be said. */
-  sincePush?: Pick<Push, 'pushId' | 'hash' | 'pushedBy'> | null
+  /** The push since which instances are unhealthy, and how many of `unhealthyLong`; null or absent where that cannot be said. */
+  sincePush?: { push: Pick<Push, 'pushId' | 'hash' | 'pushedBy'>; count: number } | null
 }
 
 /** The settings of the alert rules. */
@@ -332,6 +335,14 @@ function judgeDrift(facts: WorkloadFacts): Cause {
 const causeOf = (fault: Fault | null): AlertDetails =>
   fault === null ? {} : { cause: fault.cause, cause_title: fault.title }
 
+/** Since which push instances are unhealthy, and how many of them where it is not all. */
+function sinceMessage(since: WorkloadFacts['sincePush'], unhealthy: number): string {
+  if (!since) return ''
+  const { push, count } = since
+  const whom = count < unhealthy ? `${count} of them ` : ''
+  return `, ${whom}since config ${push.hash.slice(0, SHORT_HASH)} was pushed by ${push.pushedBy}`
+}
+
 function judgeUnhealthy(facts: WorkloadFacts): Cause {
   const { total, unhealthy, unhealthyLong: long, healthUnknown, unhealthyFirst } = facts.instances
   if (total === 0) return UNKNOWN
@@ -339,17 +350,17 @@ function judgeUnhealthy(facts: WorkloadFacts): Cause {
   if (long >= limit) {
     const instances = `${total} live ${total === 1 ? 'instance' : 'instances'}`
     const fault = faultOf(unhealthyFirst)
-    const { sincePush: push = null } = facts
-    const since =
-      push === null ? '' : `, since config ${push.hash.slice(0, SHORT_HASH)} was pushed by ${push.pushedBy}`
+    const { sincePush: since = null } = facts
     return {
       kind: 'present',
-      message: `${nameOf(facts)} has been unhealthy on ${long} of ${instances} for a minute or longer${since}${fault === null ? '' : `: ${fault.title}`}`,
+      message: `${nameOf(facts)} has been unhealthy on ${long} of ${instances} for a minute or longer${sinceMessage(since, long)}${fault === null ? '' : `: ${fault.title}`}`,
       details: {
         unhealthy: long,
         total,
         instances: namesOf(unhealthyFirst),
-        ...(push === null ? {} : { since_hash: push.hash, since_push_id: push.pushId }),
+        ...(since === null
+          ? {}
+          : { since_hash: since.push.hash, since_push_id: since.push.pushId, since_count: since.count }),
         ...causeOf(fault),
       },
     }

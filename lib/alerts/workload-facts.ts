@@ -22,6 +22,7 @@ import {
   HELD_DELAY_MS,
   type InstanceCounts,
   type InstanceFacts,
+  isLong,
   type PushFacts,
   UNPROMOTED_DELAY_MS,
   type WorkloadFacts,
@@ -202,6 +203,9 @@ export function toWorkloadFacts(
   const { id: workloadId, displayName, status, version } = workload
   const push = toPushFacts(workload)
   const halted = toHaltedRollout(workload) ?? toHeldRollout(workload, now)
-  const sincePush = findPushBefore(listDegrading(workload, nowMs))
+  const long = listDegrading(workload, nowMs).filter(({ unhealthySinceMs }) =>
+    isLong(unhealthySinceMs, nowMs),
+  )
+  const sincePush = findPushBefore(long)
   return { workloadId, displayName, status, version, instances, push, halted, sincePush }
 }

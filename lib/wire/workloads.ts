@@ -48,7 +48,13 @@ export type ReadOnlyReason = Infer<typeof ReadOnlyReason>
 const UnderPush = named(
   'UnderPush',
   'The push since which instances are unhealthy.',
-  type({ push_id: string(), config_hash: string(), submitted_at: string(), pushed_by: string() }),
+  type({
+    push_id: string(),
+    config_hash: string(),
+    submitted_at: string(),
+    pushed_by: string(),
+    instance_count: note('Of the unhealthy instances: those that are so since this push.', number()),
+  }),
 )
 export type UnderPush = Infer<typeof UnderPush>
 
@@ -66,7 +72,7 @@ export const WorkloadTrouble = named(
     ),
     instance_count: optional(number()),
     under_push: note(
-      'Of unhealthy instances: the push since which they are. All instances were healthy when it was made, and these became unhealthy within ten minutes of applying it. Absent where that is not so, or is not known, as once the service was started anew.',
+      'Of unhealthy instances: the newest push since which some of them are. All instances were healthy when it was made, and these became unhealthy within ten minutes of applying it. Absent where that is so of none, or is not known, as once the service was started anew.',
       optional(UnderPush),
     ),
     component: note(

@@ -103,8 +103,8 @@ export const alertTexts = defineTexts({
     } as Record<string, string>,
     unhealthy: (count: number, total: number) =>
       `${formatNumber(count)} of ${formatNumber(total)} live ${plural(total, 'instance', 'instances')} unhealthy for a minute or longer.`,
-    unhealthySince: (count: number, total: number, hash: string) =>
-      `${formatNumber(count)} of ${formatNumber(total)} live ${plural(total, 'instance', 'instances')} unhealthy since config ${hash} was pushed.`,
+    unhealthySince: (count: number, total: number, hash: string, since: number) =>
+      `${formatNumber(count)} of ${formatNumber(total)} live ${plural(total, 'instance', 'instances')} unhealthy${since < count ? `, ${formatNumber(since)} of them` : ''} since config ${hash} was pushed.`,
     pushFailed: (hash: string) => `Config ${hash} failed.`,
     rolloutHalted: (stage: number) =>
       `It stopped by itself in stage ${formatNumber(stage)} and waits for somebody to decide.`,
@@ -197,8 +197,8 @@ export const alertTexts = defineTexts({
     resolvedAt: 'Résolue',
     unhealthy: (count: number, total: number) =>
       `${formatNumber(count)} ${plural(count, 'instance active', 'instances actives')} sur ${formatNumber(total)} en défaut depuis une minute au moins.`,
-    unhealthySince: (count: number, total: number, hash: string) =>
-      `${formatNumber(count)} ${plural(count, 'instance', 'instances')} sur ${formatNumber(total)} en défaut depuis la poussée de la config ${hash}.`,
+    unhealthySince: (count: number, total: number, hash: string, since: number) =>
+      `${formatNumber(count)} ${plural(count, 'instance', 'instances')} sur ${formatNumber(total)} en défaut${since < count ? `, dont ${formatNumber(since)}` : ''} depuis la poussée de la config ${hash}.`,
     pushFailed: (hash: string) => `La config ${hash} a échoué.`,
     rolloutHalted: (stage: number) =>
       `Il s’est arrêté de lui-même à l’étape ${formatNumber(stage)} et attend que quelqu’un décide.`,
@@ -405,7 +405,9 @@ function describeUnhealthy(details: Details, about: ErrorOfAlert): string {
   const [count, total] = [Number(details['unhealthy']), Number(details['total'])]
   const hash = text(details['since_hash'])
   const what =
-    hash === undefined ? words.unhealthy(count, total) : words.unhealthySince(count, total, shortHash(hash))
+    hash === undefined
+      ? words.unhealthy(count, total)
+      : words.unhealthySince(count, total, shortHash(hash), Number(details['since_count'] ?? count))
   return [what, asSentence(causeOf(details, about)), describeOnWhom(details, count)]
     .filter((part) => part !== '')
     .join(' ')

@@ -10,8 +10,8 @@ const troubleTexts = defineTexts({
   en: {
     disconnected: 'no instance is connected',
     unhealthy: (count: number, total: number) => `${n(count)} of ${n(total)} unhealthy`,
-    unhealthySince: (count: number, total: number, hash: string) =>
-      `${n(count)} of ${n(total)} unhealthy since push ${hash}`,
+    unhealthySince: (count: number, total: number, hash: string, since: number) =>
+      `${n(count)} of ${n(total)} unhealthy${since < count ? `, ${n(since)}` : ''} since push ${hash}`,
     push_failed: 'config failed, no way back',
     rollback_failed: 'config failed, its rollback as well',
     back_in_part: (count: number, total: number) => `config failed, back on ${n(count)} of ${n(total)}`,
@@ -30,8 +30,8 @@ const troubleTexts = defineTexts({
   fr: {
     disconnected: 'aucune instance connectée',
     unhealthy: (count: number, total: number) => `${n(count)} sur ${n(total)} en défaut`,
-    unhealthySince: (count: number, total: number, hash: string) =>
-      `${n(count)} sur ${n(total)} en défaut depuis ${hash}`,
+    unhealthySince: (count: number, total: number, hash: string, since: number) =>
+      `${n(count)} sur ${n(total)} en défaut${since < count ? `, dont ${n(since)}` : ''} depuis ${hash}`,
     push_failed: 'config échouée, sans retour',
     rollback_failed: 'config échouée, retour aussi',
     back_in_part: (count: number, total: number) => `config échouée, retour sur ${n(count)}/${n(total)}`,
@@ -103,7 +103,7 @@ export function describeKind({
     case 'some_unhealthy':
       return push === undefined
         ? words.unhealthy(count, total)
-        : words.unhealthySince(count, total, shortHash(push.config_hash))
+        : words.unhealthySince(count, total, shortHash(push.config_hash), push.instance_count)
     case 'some_failed':
       return words.some_failed(count, total)
     case 'drifted':

@@ -99,7 +99,7 @@ export const workloadTexts = defineTexts({
         since: string,
       ): [string, string] => [
         `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'is', 'are')} unhealthy${what && `: ${what}`}.`,
-        `${error && `“${error}”${since && `, first ${since}`}. `}Look at the components of ${first} first.`,
+        `${error && `“${error}”${since && `, first ${since}`}. `}${first && `Look at the components of ${first} first.`}`,
       ],
       unhealthySince: (
         count: number,
@@ -109,8 +109,9 @@ export const workloadTexts = defineTexts({
         who: string,
         what: string,
         error: string,
+        since: number,
       ): [string, string] => [
-        `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'is', 'are')} unhealthy since config ${hash} was pushed (${ago} by ${who})${what && `: ${what}`}.`,
+        `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'is', 'are')} unhealthy${since < count ? `, ${n(since)} of them` : ''} since config ${hash} was pushed (${ago} by ${who})${what && `: ${what}`}.`,
         `${error && `“${error}”. `}All were healthy before.`,
       ],
       complaint: (what: string, error: string): string => (error ? `${what && `${what}: `}“${error}”.` : ''),
@@ -349,7 +350,7 @@ export const workloadTexts = defineTexts({
         since: string,
       ): [string, string] => [
         `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en défaut${what && ` : ${what}`}.`,
-        `${error && `« ${error} »${since && `, d’abord ${since}`}. `}Regardez d’abord les composants de ${first}.`,
+        `${error && `« ${error} »${since && `, d’abord ${since}`}. `}${first && `Regardez d’abord les composants de ${first}.`}`,
       ],
       unhealthySince: (
         count: number,
@@ -359,8 +360,9 @@ export const workloadTexts = defineTexts({
         who: string,
         what: string,
         error: string,
+        since: number,
       ): [string, string] => [
-        `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en défaut depuis la poussée de la config ${hash} (${ago} par ${who})${what && ` : ${what}`}.`,
+        `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en défaut${since < count ? `, dont ${n(since)},` : ''} depuis la poussée de la config ${hash} (${ago} par ${who})${what && ` : ${what}`}.`,
         `${error && `« ${error} ». `}Toutes allaient bien auparavant.`,
       ],
       complaint: (what: string, error: string): string =>

@@ -75,6 +75,27 @@ function diagnosePush(workload: WorkloadRecord, history: readonly RevisionRecord
   return null
 }
 
+/**
+ * How many instances are unhealthy, as the service counts them in the record: one that is only starting is none of them,
+ * and what was read of the instances a moment earlier or later says another number.
+ */
+function diagnoseHealth(workload: WorkloadRecord, topology: WorkloadTopology | null): Diagnosis | null {
+  const { trouble } = workload
+  if (!trouble) return null
+  const { kind, under_push: push } = trouble
+  const isOfHealth = kind === 'unhealthy' || kind === 'some_unhealthy'
+  const count = (isOfHealth ? trouble.count : trouble.unhealthy_count) ?? 0
+  if (count === 0) return null
+  const sick = topology?.instances.find(({ healthy }) => !healthy)
+  return {
+    kind: 'unhealthy',
+    count,
+    total: (isOfHealth ? trouble.total : trouble.instance_count) ?? 0,
+    first: sick === undefined ? '' : instanceName(sick, workload),
+    ...(push === undefined ? {} : { push }),
+  }
+}
+
 /** The most urgent thing there is to say about a workload. Pure, so that every sentence can be tested. */
 export function diagnose(
   workload: WorkloadRecord,
@@ -89,22 +110,10 @@ export function diagnose(
   const fromPush = reason === null ? diagnosePush(workload, history) : null
   if (rollout?.status === 'halted' && fromPush?.kind === 'rollout') return { kind: 'rollout_halted', rollout }
   if (fromPush !== null && !RUNNING.has(fromPush.kind)) return fromPush
-  const total = topology?.summary.connected_count ?? workload.connected_instance_count
-  const unhealthy = topology?.instances.filter((instance) => !instance.healthy) ?? []
-  if (unhealthy[0] !== undefined) {
-    const first = instanceName(unhealthy[0], workload)
-    const { under_push: push, count } = workload.trouble ?? {}
-    // It is said of those that the service counted: of one that is only starting nobody knows yet.
-    const isOfAll = push !== undefined && count === unhealthy.length
-    return {
-      kind: 'unhealthy',
-      count: unhealthy.length,
-      total,
-      first,
-      ...(isOfAll ? { push } : {}),
-    }
-  }
+  const unhealthy = diagnoseHealth(workload, topology)
+  if (unhealthy !== null) return unhealthy
   if (fromPush !== null) return fromPush
+  const total = topology?.summary.connected_count ?? workload.connected_instance_count
   if (workload.drifted_instance_count > 0)
     return { kind: 'drifted', count: workload.drifted_instance_count, total }
   if (workload.status === 'degraded') return { kind: 'degraded' }

@@ -1,8 +1,10 @@
+import { useRef } from 'preact/hooks'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutGateName, RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { describeError, describeGroup, describeWhy } from '../i18n/causes.ts'
+import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatAgo, formatList, shortHash } from '../i18n/format.ts'
 import { describeSomeFailed, describeUnanswered } from '../i18n/push-sentences.ts'
@@ -16,16 +18,18 @@ import { ActionLink, unless } from '../parts/controls.tsx'
 import { api } from '../state/endpoints.ts'
 import { can, holds, may } from '../state/session.ts'
 import type { Failing } from '../state/use-failing.ts'
-import { touchesWorkload, useResource } from '../state/use-resource.ts'
+import { isSettled, touchesWorkload, useResource } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
 import { RollBack } from './workload-actions.tsx'
+
+type Complained = Pick<Failing, 'components' | 'complaint'>
 
 const COMPONENTS_NAMED = 3
 
 const causeOf = (push: RevisionRecord | null) => describeGroup(push?.error_groups?.[0])
 
 /** What unhealthy instances complain of: the component, and its error. */
-export function describeComplaint({ components, complaint }: Failing): string {
+export function describeComplaint({ components, complaint }: Complained): string {
   const error = complaint === null ? '' : complaint.last_error || describeError(complaint)
   return say(workloadTexts).say.complaint(nameComponents(components), error)
 }
@@ -34,7 +38,7 @@ export function describeComplaint({ components, complaint }: Failing): string {
  * The components that unhealthy instances complain of, and the error. Where the service knows a cause that is not a
  * component's, such as a config that failed, that is why: then it is what every other page says.
  */
-function sayUnhealthy({ trouble }: WorkloadRecord, { components, complaint }: Failing): [string, string] {
+function sayUnhealthy({ trouble }: WorkloadRecord, { components, complaint }: Complained): [string, string] {
   if (trouble?.error_cause && !trouble.component) return ['', describeWhy(trouble)]
   const error = complaint === null ? '' : complaint.last_error || describeError(complaint)
   return [nameComponents(components), error]
@@ -44,7 +48,7 @@ const nameComponents = (failing: Failing['components']): string =>
   formatList(listComponents(failing).slice(0, COMPONENTS_NAMED))
 
 /** Why a rollout stands still. */
-function sayHalt(of: RolloutRecord, failing: Failing): [string, string] {
+function sayHalt(of: RolloutRecord, failing: Complained): [string, string] {
   const { halt } = of
   const words = say(workloadTexts).say
   const stage = (halt?.stage ?? 0) + 1
@@ -70,7 +74,7 @@ const describeDriftOf = ({ trouble }: WorkloadRecord): string =>
 function sayUnhealthyNow(
   { count, total, first, push }: Diagnosis & { kind: 'unhealthy' },
   workload: WorkloadRecord,
-  failing: Failing,
+  failing: Complained,
 ): [string, string] {
   const words = say(workloadTexts).say
   const [what, error] = sayUnhealthy(workload, failing)
@@ -78,8 +82,8 @@ function sayUnhealthyNow(
     const since = workload.trouble?.since ? formatAgo(workload.trouble.since) : ''
     return words.unhealthy(count, total, first, what, error, since)
   }
-  const { config_hash: hash, submitted_at: at, pushed_by: who } = push
-  return words.unhealthySince(count, total, shortHash(hash), formatAgo(at), who, what, error)
+  const { config_hash: hash, submitted_at: at, pushed_by: who, instance_count: since } = push
+  return words.unhealthySince(count, total, shortHash(hash), formatAgo(at), who, what, error, since)
 }
 
 function toSentence(
@@ -216,8 +220,12 @@ function Waiting({ of: { id, waiting_approval_count: count } }: { of: TabProps['
   )
 }
 
-/** One sentence that says what is wrong and what to do next. */
-export function WorkloadSentence({ workload, topology, history, failing, complaint }: TabProps) {
+/** What the sentence is made of, as it was when all of it had been read. */
+type Told = Pick<TabProps, 'workload' | 'history' | 'failing' | 'complaint'> & { diagnosis: Diagnosis }
+
+/** What there is to say, once all that it is made of is there: a cause that came later would turn it into another. */
+function useTold({ workload, topology, history, failing, complaint, isReadInFull }: TabProps): Told | null {
+  const told = useRef<Told | null>(null)
   const push = workload.current_config_push
   const rolloutId = push?.status === 'pending' ? push.rollout_id : undefined
   const rollout = useResource(
@@ -225,7 +233,23 @@ export function WorkloadSentence({ workload, topology, history, failing, complai
     (abort) => api.rollout(workload.id, rolloutId ?? '', abort),
     touchesWorkload(workload.id),
   )
-  const diagnosis = diagnose(workload, topology.data, history.data ?? [], rollout.data)
+  if (isReadInFull && isSettled(rollout)) {
+    const diagnosis = diagnose(workload, topology.data, history.data ?? [], rollout.data)
+    told.current = { workload, history, failing, complaint, diagnosis }
+  }
+  return told.current?.workload.id === workload.id ? told.current : null
+}
+
+/** One sentence that says what is wrong and what to do next. */
+export function WorkloadSentence(of: TabProps) {
+  const told = useTold(of)
+  if (told === null)
+    return (
+      <div class="say t-idle" role="status">
+        <p>{say(commonTexts).loading}</p>
+      </div>
+    )
+  const { workload, history, failing, complaint, diagnosis } = told
   const [what, next] = toSentence(diagnosis, { workload, failing, complaint })
   const action = toAction(diagnosis, workload.id)
   return (

@@ -25,7 +25,7 @@ import { api } from '../state/endpoints.ts'
 import { isShared } from '../state/names.ts'
 import { can } from '../state/session.ts'
 import { useFailing } from '../state/use-failing.ts'
-import { type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
+import { isSettled, type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
 import { WorkloadActions } from './workload-actions.tsx'
 import { InstancesTab } from './workload-instances.tsx'
 import { OverviewTab } from './workload-overview.tsx'
@@ -40,6 +40,8 @@ export interface TabProps {
   failing: ReadonlyMap<string, number>
   /** The component that most of them name, as one of them reports it. */
   complaint: HealthNode | null
+  /** What is said of it as a whole has been read in full, or cannot be. */
+  isReadInFull: boolean
 }
 
 const TABS = {
@@ -172,14 +174,15 @@ export function WorkloadPage({ params }: { params: Record<string, string> }) {
     (abort) => api.revisions(id, abort),
     (frame) => frame.type !== 'workload_update' && touches(frame),
   )
-  const { components: failing, complaint } = useFailing(id, topology.data?.instances ?? [])
+  const { components: failing, complaint, isAwaited } = useFailing(id, topology.data?.instances ?? [])
+  const isReadInFull = isSettled(topology) && isSettled(history) && !isAwaited
   const wanted = params['tab'] ?? 'overview'
   const current = (wanted in TABS ? wanted : 'overview') as keyof typeof TABS
   const Tab = TABS[current]
   return (
     <Loaded of={workload}>
       {(data) => {
-        const props = { workload: data, topology, history, failing, complaint }
+        const props = { workload: data, topology, history, failing, complaint, isReadInFull }
         return (
           <>
             <Heading workload={data} history={history} />

@@ -12,9 +12,11 @@ export interface Failing {
   components: ReadonlyMap<string, number>
   /** The component that most of them name, as one of them reports it. */
   complaint: HealthNode | null
+  /** They have been asked, and have not answered yet. */
+  isAwaited: boolean
 }
 
-const NONE: Failing = { components: new Map(), complaint: null }
+const NONE: Failing = { components: new Map(), complaint: null, isAwaited: false }
 
 /** What the unhealthy ones of these instances complain of. */
 export function useFailing(
@@ -32,10 +34,10 @@ export function useFailing(
       const trees = details.flatMap((detail): HealthNode[] =>
         detail.ok && detail.value.health ? [detail.value.health] : [],
       )
-      const value = { components: countFailing(trees), complaint: findComplaint(trees) }
+      const value = { components: countFailing(trees), complaint: findComplaint(trees), isAwaited: false }
       return { ok: true, value, headers: new Headers() }
     },
     touchesWorkload(workloadId),
   )
-  return failing.data ?? NONE
+  return failing.data ?? { ...NONE, isAwaited: failing.isLoading }
 }

@@ -14,6 +14,10 @@ export interface Resource<T> {
   reload(): void
 }
 
+/** Whether it is there, or is known not to come: what is made of several waits for that, and does not change as one comes. */
+export const isSettled = ({ data, isLoading }: Pick<Resource<unknown>, 'data' | 'isLoading'>): boolean =>
+  data !== null || !isLoading
+
 interface State<T> {
   key: string
   data: T | null

@@ -58,6 +58,36 @@ describe('the sentence about an unhealthy workload', () => {
   })
 })
 
+describe('the sentence about a workload', () => {
+  test('is said once all that it is made of is there, and not in two wordings', async () => {
+    agents[1]?.say({ health: FAILING_EXPORTER })
+    await expect
+      .poll(async () => (await service.api.get(`/api/workloads/${id}`)).trouble)
+      .toMatchObject({ count: 1, under_push: { instance_count: 1 } })
+    await page.addInitScript(() => {
+      const said = new Set<string>()
+      Object.assign(window, { said })
+      const look = () => {
+        const text = document.querySelector('main .say b')?.textContent
+        if (text) said.add(text.replace(/\(.+ by/, '(by'))
+        requestAnimationFrame(look)
+      }
+      requestAnimationFrame(look)
+    })
+    for (const [at, part] of ['topology', 'instances/*', 'configs?*'].entries())
+      await page.route(`**/api/workloads/${id}/${part}`, async (route) => {
+        await new Promise((resolve) => setTimeout(resolve, 400 * (at + 1)))
+        await route.continue()
+      })
+    await page.goto(`/workloads/${id}`)
+    await page.locator('main .say').getByText('All were healthy before.').waitFor()
+    const said = await page.evaluate(() => [...(window as unknown as { said: Set<string> }).said])
+    expect(said).toEqual([expect.stringMatching(/^1 of 3 .*pushed \(by .+\): exporter otlphttp\/eu\.$/)])
+    agents[1]?.say({ health: { healthy: true, status: 'StatusOK' } })
+    expect(seen.complaints).toEqual([])
+  })
+})
+
 describe('the picture of the pipelines', () => {
   test('shows a component’s lines and state when it is chosen, also by keyboard', async () => {
     await page.goto(`/workloads/${id}`)

@@ -71,7 +71,7 @@ test('at 1,440 px the push since which all are unhealthy stands whole in its row
     const answer = await route.fetch()
     const all = (await answer.json()) as object[]
     const since = new Date(Date.now() - 47 * 60_000).toISOString()
-    const push = { push_id: 'p', config_hash: 'c580433a', submitted_at: since, pushed_by: 'admin' }
+    const push = { push_id: 'p', config_hash: 'c580433a', instance_count: 16 }
     const trouble = { kind: 'unhealthy', since, count: 16, total: 16, under_push: push }
     return route.fulfill({ response: answer, json: all.map((one) => ({ ...one, trouble })) })
   })

@@ -439,13 +439,15 @@ test('a halted rollout is said before an unhealthy instance, one under way after
     applied_count: 2,
     target_count: 2,
   }
-  const row = workload({ current_config_push: push as unknown as RevisionRecord })
+  const trouble = { kind: 'some_unhealthy', count: 1, total: 8 } as const
+  const pushed = { current_config_push: push as unknown as RevisionRecord }
+  const row = workload({ ...pushed, trouble })
   const sick = { summary: { connected_count: 8 }, instances: [{ instance_uid: 'u', healthy: false }] }
   const topology = sick as unknown as WorkloadTopology
   const halted = { status: 'halted' } as RolloutRecord
   expect(diagnose(row, topology, [], halted).kind).toBe('rollout_halted')
   expect(diagnose(row, topology, [], { ...halted, status: 'running' }).kind).toBe('unhealthy')
-  expect(diagnose(row, null, [], null).kind).toBe('rollout')
+  expect(diagnose(workload(pushed), null, [], null).kind).toBe('rollout')
 })
 
 test('a workload whose push goes out in stages is rolled back at these, any other in its history', () => {
@@ -750,14 +752,20 @@ test('what broke after a push says so in a few words, of those that the service 
     config_hash: 'f3361750aaaaaaaa',
     submitted_at: '2026-01-01T00:00:00.000Z',
     pushed_by: 'admin',
+    instance_count: 1,
   }
   const trouble = { kind: 'unhealthy', count: 1, total: 2, under_push } as const
   expect(describeTrouble(trouble)).toBe('1 of 2 unhealthy since push f336175')
+  expect(describeTrouble({ ...trouble, count: 2 })).toBe('2 of 2 unhealthy, 1 since push f336175')
   const row = { ...workload({}), trouble } as never
   const sick = { healthy: false, instance_uid: 'a' }
   const topology = (...instances: object[]) => ({ summary: { connected_count: 2 }, instances }) as never
-  expect(diagnose(row, topology(sick), [])).toMatchObject({ kind: 'unhealthy', push: under_push })
-  expect(diagnose(row, topology(sick, { ...sick, instance_uid: 'b' }), [])).not.toHaveProperty('push')
+  const said = { kind: 'unhealthy', count: 1, total: 2, push: under_push }
+  expect(diagnose(row, topology(sick), [])).toMatchObject(said)
+  // What was read of the instances a moment later, or not yet, changes nothing of it.
+  expect(diagnose(row, topology(sick, { ...sick, instance_uid: 'b' }), [])).toMatchObject(said)
+  expect(diagnose(row, null, [])).toMatchObject(said)
+  expect(diagnose(workload({}), topology(sick), [])).not.toMatchObject({ kind: 'unhealthy' })
 })
 
 test('of why a workload drifted only what tells it from others is said, unless there is nothing else', () => {

@@ -93,14 +93,35 @@ describe('what broke after a push', () => {
     expect(await troubleOf(first)).not.toHaveProperty('under_push')
   })
 
-  it('nor of all where one fell ill soon after it, and the rest long after', async () => {
-    const [first, second] = await pushed()
+  it('but stays said of those of which it holds, where another fell ill long after it', async () => {
+    const [first, second, { pushId }] = await pushed()
     await sicken(first)
-    expect(await troubleOf(first)).toMatchObject({ count: 1, total: 2, under_push: {} })
+    expect(await troubleOf(first)).toMatchObject({ count: 1, total: 2, under_push: { instance_count: 1 } })
     await ctx.advance(15 * MINUTE_MS)
     await sicken(second)
-    expect(await troubleOf(first)).toMatchObject({ count: 2, total: 2 })
-    expect(await troubleOf(first)).not.toHaveProperty('under_push')
+    const under_push = { push_id: pushId, instance_count: 1 }
+    expect(await troubleOf(first)).toMatchObject({ count: 2, total: 2, under_push })
+    await engine.run(ctx, new AbortController().signal)
+    const message = /2 of 2 live instances.*, 1 of them since config [0-9a-f]{12} was pushed by /
+    const [alert] = (await get('/api/alerts')) as object[]
+    expect(alert).toMatchObject({
+      message: expect.stringMatching(message),
+      details: { unhealthy: 2, since_push_id: pushId, since_count: 1 },
+    })
+  })
+
+  it('nor dropped for the others because one was well for a moment', async () => {
+    const [first, second, { pushId }] = await pushed()
+    await sicken(first, second)
+    await ctx.advance(15 * MINUTE_MS)
+    second.say({ health: HEALTHY })
+    await ctx.advance(1_000)
+    await sicken(second)
+    expect(await troubleOf(first)).toMatchObject({
+      count: 2,
+      under_push: { push_id: pushId, instance_count: 1 },
+    })
+    expect(await get('/api/changes')).toMatchObject([{ id: pushId, unhealthy_since: { count: 2 } }])
   })
 
   it('nor of an instance that joined since', async () => {
