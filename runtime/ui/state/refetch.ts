@@ -19,11 +19,25 @@ export function startRefetching(
 ): Refetching {
   let controller = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
+  let isFetching = false
+  let isDue = false
   const soon = () => {
     timer ??= setTimeout(() => {
       timer = undefined
-      again()
+      // What is on its way is waited for: frames that come faster than answers would keep the page empty for ever.
+      if (isFetching) isDue = true
+      else again()
     }, soonMs())
+  }
+  const fetchNow = async (fetch: (signal: AbortSignal) => Promise<void>, { signal }: AbortController) => {
+    isFetching = true
+    isDue = false
+    try {
+      await fetch(signal)
+    } finally {
+      if (!signal.aborted) isFetching = false
+    }
+    if (isDue && !signal.aborted) soon()
   }
   const stopFrames = onFrame((frame) => {
     if (touches(frame)) soon()
@@ -37,7 +51,7 @@ export function startRefetching(
     run(fetch) {
       controller.abort()
       controller = new AbortController()
-      void fetch(controller.signal)
+      void fetchNow(fetch, controller)
     },
     stop() {
       controller.abort()
