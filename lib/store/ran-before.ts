@@ -47,8 +47,8 @@ const taken = (these: string): string => `taken as materialized (
       join pushes p on p.push_id = t.push_id and p.workload_id = t.workload_id
       join workloads w on w.id = t.workload_id
     where c.status in ('rolling_back', 'rolled_back') and t.state <> 'left_scope' and t.workload_id in (${these})
-      -- Whether it left the workload to a newer one it has decided already, by where the workload was then.
-      and (t.state = 'moved_on' or ${IS_IN_CUT})
+      -- What became of the workload there is decided by where it was then; only what is undecided asks where it is now.
+      and (t.state = any('{moved_on,rolled_back,rollback_failed,no_way_back}') or ${IS_IN_CUT})
   )`
 
 /**

@@ -535,6 +535,25 @@ describe('a push that fails after an older campaign was taken back', () => {
     expect(runs()).toEqual(all(hashes[2]))
   })
 
+  it('does not go back to what was taken back from the workload, whatever scope that has come into since', async () => {
+    await pushByHand(0)
+    const first = await brought(2)
+    expect(await takeBack(first)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 3 } })
+    await database.pool.execute(
+      `update campaigns set scope = scope || '{"cut_to":[{"key":"muster/env","values":["staging"]}]}' where id = $1`,
+      [first],
+    )
+    // As if what ran before the campaign had failed there since.
+    await database.pool.execute(
+      `insert into quarantines (workload_id, config_hash, instance_uid, push_id, created_at)
+       select workload_id, config_hash, '', push_id, submitted_at from pushes where kind = 'approval' and config_hash = $1`,
+      [hashes[0]],
+    )
+    for (const agent of agents) await pushConfig(ctx.fleet, agent.workloadId, configYaml(3))
+    await fail()
+    expect(runs()).toEqual(all(hashes[1]))
+  })
+
   it('goes back to what the older one brought where its roll-back was not about the workload', async () => {
     await takeBackUnder(byCampaign, [{ key: 'muster/env', values: ['staging'] }])
     await settle()
