@@ -12,10 +12,14 @@ export const IS_IN_CUT = `(c.scope->'cut_to' is null or exists (
     and (cut->'values') ? ((w.rule_labels || w.trusted_labels)->>substr(cut->>'key', ${TRUSTED_PREFIX.length + 1}))))`
 
 /**
- * SQL for whether the push `p` came to its workload: one in stages that was given up left that as it was, and one that was
- * overtaken before anybody applied it ran nowhere.
+ * SQL for whether the push `p` came to its workload: one in stages that was given up, or overtaken before its last stage,
+ * left that as it was, and one that was overtaken before anybody applied it ran nowhere. Who cannot tell what became of
+ * an offer counts as having applied it.
  */
-const REACHED = `(p.phase <> 'aborted' and (p.phase <> 'superseded' or p.applied_count > 0))`
+const REACHED = `(p.phase <> 'aborted' and (p.phase <> 'superseded'
+  or (p.applied_count > 0 or exists (
+      select from push_targets x where x.push_id = p.push_id and x.state = 'cannot_report'))
+    and not exists (select from rollouts r where r.push_id = p.push_id and r.status <> 'succeeded')))`
 
 /**
  * SQL for whether somebody brought a config with the push `p`, after what had brought it before was taken back at

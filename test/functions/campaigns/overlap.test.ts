@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
+import { AGENT_CAPABILITIES } from '../../../lib/opamp/report.ts'
 import type { CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
+import { SUPERVISOR } from '../../support/test-agent.ts'
 
 // What was approved is not what would be done any more, when a target's turn comes.
 
@@ -356,6 +358,40 @@ describe('two campaigns over the same workloads', () => {
       await pushConfig(ctx.fleet, workloadId, configYaml(0))
     }
     await settle()
+    for (const { workloadId } of agents)
+      await call('POST', `/workloads/${workloadId}/configs/${hashes[2]}/rollback`, {})
+    await settle()
+    expect((await record(first)).way_back).toMatchObject({ goes_back: 3 })
+    expect(await takeBack(first)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 3 } })
+    expect(runs()).toEqual(all(hashes[1]))
+  })
+
+  it('leave alone what was brought again to agents that tell nothing of the configs that they are sent', async () => {
+    const first = await brought(2)
+    for (const agent of agents)
+      agent.say({ capabilities: SUPERVISOR & ~AGENT_CAPABILITIES.reportsRemoteConfig })
+    for (const n of [3, 2, 3])
+      for (const { workloadId } of agents) await pushConfig(ctx.fleet, workloadId, configYaml(n))
+    await ctx.advance(300)
+    for (const { workloadId } of agents)
+      await call('POST', `/workloads/${workloadId}/configs/${hashes[2]}/rollback`, {})
+    await ctx.advance(300)
+    expect(runs()).toEqual(all(hashes[2]))
+    expect(await takeBack(first)).toMatchObject({ status: 'rolled_back', counts: { moved_on: 3 } })
+    expect(runs()).toEqual(all(hashes[2]))
+  })
+
+  it('take back what a push in stages that was overtaken after its first stage did not bring again', async () => {
+    const stages = [
+      { count: 1, dwellMs: 60_000, gates: [] },
+      { percentage: 100, dwellMs: 0, gates: [] },
+    ]
+    const first = await brought(2)
+    await pushByHand(3)
+    for (const agent of agents) await pushConfig(ctx.fleet, agent.workloadId, configYaml(2), () => {}, stages)
+    await settle()
+    expect(runs()).toEqual(all(hashes[2]))
+    await pushByHand(3)
     for (const { workloadId } of agents)
       await call('POST', `/workloads/${workloadId}/configs/${hashes[2]}/rollback`, {})
     await settle()

@@ -122,6 +122,14 @@ export async function checkBases(watcher: Pick<Connection, 'query'>, report: Rep
     report(`${id} pushed to ${workloadId}, which ran ${short(before ?? '')} and not ${short(base ?? '')}`)
 }
 
+/**
+ * Whether the push `p` gave its workload its config: one in stages that was given up or overtaken on its way did not, nor
+ * did one that nobody had applied as it was overtaken, of those who can tell.
+ */
+const REACHED = `(p.phase <> 'aborted' and (p.phase <> 'superseded'
+  or (p.applied_count > 0 or 'cannot_report' in (select state from push_targets where push_id = p.push_id))
+    and coalesce((select r.status = 'succeeded' from rollouts r where r.push_id = p.push_id), true)))`
+
 /** Each push by which a campaign, or a version by itself, brought something, with the campaign that takes it back. */
 const BROUGHT = `
   (select workload_id, push_id, base_hash, result_hash, state, started_at, ended_at, campaign_id as back_id
@@ -154,7 +162,7 @@ const RAN_BEFORE = `
          and own.seq < before.seq and ${MEANT_BACK('before')}
      -- The last who brought it counts: where that was not taken back, it stands.
      where not exists (select from pushes p where p.workload_id = t.workload_id and p.kind = 'approval'
-       and (p.phase <> 'aborted' and (p.phase <> 'superseded' or p.applied_count > 0)) and p.config_hash = before.hash and p.seq > own.seq and p.seq < before.seq))
+       and ${REACHED} and p.config_hash = before.hash and p.seq > own.seq and p.seq < before.seq))
    select hash from before where hash is not null)`
 
 /**
@@ -172,11 +180,11 @@ const WAS_TAKEN_BACK = `exists (
 
 /**
  * Whether a target `t` was taken back although a person, or a campaign that nobody took back, had brought the same there
- * after it and before the push `back`. A push in stages that was given up brought nothing, nor did one that was overtaken first.
+ * after it and before the push `back`.
  */
 const WAS_OF_OTHERS = `exists (
   select from pushes own join pushes p on p.workload_id = own.workload_id and p.config_hash = t.result_hash
-    and p.kind = 'approval' and (p.phase <> 'aborted' and (p.phase <> 'superseded' or p.applied_count > 0)) and p.auto_apply_id is null and p.seq > own.seq and p.seq < back.seq
+    and p.kind = 'approval' and ${REACHED} and p.auto_apply_id is null and p.seq > own.seq and p.seq < back.seq
     left join campaigns by on by.id = p.campaign_id
   where own.push_id = t.push_id and by.roll_back_started_at is null)`
 
