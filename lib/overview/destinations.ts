@@ -8,7 +8,7 @@ import { errorFields } from '../fleet/views/errors.ts'
 import { findFailingExporters } from '../fleet/views/failing-exporters.ts'
 import { type First, keepFirst } from '../keep-first.ts'
 import { placeFieldOf, placeOf } from '../model/places.ts'
-import { compareText } from '../model/text-order.ts'
+import { compareAsRead, compareText } from '../model/text-order.ts'
 import { findContents, listKnownHashes } from '../store/config-contents.ts'
 import type { Db } from '../store/db.ts'
 import { findReportedConfig } from '../store/reported-configs.ts'
@@ -47,12 +47,10 @@ function configOf(workload: Workload): string {
   return isFailed || activeHash === null ? live.commonReportedHash() : activeHash
 }
 
-const numbered = new Intl.Collator('en', { numeric: true })
-
 /** By name; namesakes by their hosts, as numbers where these end in numbers. */
 const byNameAndPlace = (a: Workload, b: Workload): number =>
   compareText(a.displayName, b.displayName) ||
-  numbered.compare(placeOf(a.fingerprintKeys), placeOf(b.fingerprintKeys)) ||
+  compareAsRead(placeOf(a.fingerprintKeys), placeOf(b.fingerprintKeys)) ||
   compareText(a.id, b.id)
 
 /** Whether a workload has a config that says where it sends data, or could. */

@@ -1,4 +1,5 @@
 import { callInstance } from '../../../lib/model/instance-names.ts'
+import { compareAsRead } from '../../../lib/model/text-order.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { TopologySummary } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
@@ -151,8 +152,7 @@ export function matchesInstance({ texts, states }: InstanceWords, search: string
   )
 }
 
-const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
-const byText = (a: string | undefined, b: string | undefined) => collator.compare(a ?? '', b ?? '')
+const byText = (a: string | undefined, b: string | undefined) => compareAsRead(a ?? '', b ?? '')
 
 /** How the instances of a workload can be sorted; unless somebody chooses one, the odd ones come first. */
 export const INSTANCE_SORTS = {
@@ -184,7 +184,7 @@ export function sortInstances(
 ): LiveInstance[] {
   const { sort, isDescending } = order
   const sign = isDescending ? -1 : 1
-  const byName = (a: LiveInstance, b: LiveInstance) => collator.compare(nameOf(a), nameOf(b))
+  const byName = (a: LiveInstance, b: LiveInstance) => compareAsRead(nameOf(a), nameOf(b))
   if (sort === 'instance') return [...instances].sort((a, b) => sign * byName(a, b))
   if (sort === 'odd')
     return [...instances].sort((a, b) => sign * (oddnessOf(b, summary) - oddnessOf(a, summary)))

@@ -1,3 +1,4 @@
+import { compareAsRead } from '../../../lib/model/text-order.ts'
 import { troubleRank } from '../../../lib/model/troubles.ts'
 import { compareNames } from '../../../lib/model/workload-names.ts'
 import {
@@ -59,8 +60,6 @@ const CONFIG_RANK: Record<ConfigState, number> = {
   none: 6,
   not_managed: 7,
 }
-
-const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
 
 /** The labels that say something that no other column says. */
 export const tellingLabels = (workload: WorkloadRecord): [string, string][] =>
@@ -124,7 +123,7 @@ export type FleetSort = keyof typeof FLEET_SORTS
 
 /** Keys as numbers: texts by their place among the few that there are, so that each is compared once. */
 function toRanks(keys: readonly (string | number)[]): number[] {
-  const texts = [...new Set(keys.filter((key) => typeof key === 'string'))].sort(collator.compare)
+  const texts = [...new Set(keys.filter((key) => typeof key === 'string'))].sort(compareAsRead)
   const places = new Map(texts.map((text, at) => [text, at]))
   return keys.map((key) => (typeof key === 'string' ? (places.get(key) ?? 0) : key))
 }
