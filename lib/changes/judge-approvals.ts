@@ -146,7 +146,7 @@ const REMEDIES: Record<Discount | 'approved-already', string> = {
     'A value that reaches one of its workloads was set, or chosen by a trusted label or a label rule, by this account: part of what is pushed was written by it. Somebody else has to approve it.',
   'no-right': 'The right to approve has to hold on all that the change reaches.',
   'same-person':
-    'This account and that of whoever asked, or has approved already, have the same e-mail, so both are taken for one person: let somebody else approve, or have an administrator link or remove one of the two.',
+    'This account and that of whoever asked, or has approved already, have the same e-mail, so both are taken for one person, also when one of the two is removed: let somebody else approve.',
   'shaped-an-author':
     'The account of whoever asked was made or changed by this one, so both may be one person: let somebody approve whose account neither of them made (two accounts that a third person made count for each other), sign in with an identity provider, or ask less in the approval policy.',
   'shaped-by-author':

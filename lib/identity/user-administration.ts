@@ -7,6 +7,7 @@ import { isEmail, toEmailKey } from '../model/emails.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { deleteUserApiTokens, listTokensAnsweredFor } from '../store/api-tokens.ts'
 import { noteAccountChange } from '../store/approval-votes.ts'
+import { noteProviderNames } from '../store/external-users.ts'
 import { findGroups } from '../store/groups.ts'
 import { deleteUserSessions } from '../store/sessions.ts'
 import { deleteUser, findUser, insertUser, lockIdentity, type User, updatePassword } from '../store/users.ts'
@@ -164,6 +165,8 @@ function removeUser(parts: Parts, by: Administrator, id: string): Promise<UserOu
     if (refusal) return refusal
     const ended = [...(await deleteUserSessions(tx, id, null)), ...(await listTokensAnsweredFor(tx, id))]
     tx.afterCommit(() => parts.ends.announce(ended))
+    // Whoever has the same e-mail at the provider is the same person, also for what this account did before.
+    if (user.hasPassword) await noteProviderNames(tx, id, [toEmailKey(user.email)], parts.clock.now())
     await deleteUser(tx, id)
     const detail = JSON.stringify({ email: user.email, groups: user.groups })
     await tx.record({ action: 'user.delete', resource: 'user', resourceId: id, detail })

@@ -65,9 +65,9 @@ export async function noteExternalId(
 const NAMES_MAX = 100
 
 /**
- * Remember what the provider calls a person, in the form in which e-mails are compared. Where that are too many, what is
- * said now and the first ones stay: nobody gets rid of the name of an old commit, or of the present one, by being renamed
- * again and again.
+ * Remember what the provider calls a person, or the e-mail of a local user who is removed, in the form in which e-mails are
+ * compared. Where that are too many, what is said now and the first ones stay: nobody gets rid of the name of an old
+ * commit, or of the present one, by being renamed again and again.
  */
 export async function noteProviderNames(
   tx: Db,

@@ -15,7 +15,7 @@ export const discountTexts = defineTexts({
     no_right: 'you may not approve',
     overtaken: 'something else was pushed to the workload since',
     same_person:
-      'your account has the e-mail of one of its authors, or of somebody who has approved it, so both are taken for one person: somebody else has to approve it, or an administrator links or removes one of the two',
+      'your account has the e-mail of one of its authors, or of somebody who has approved it, so both are taken for one person, also when one of the two is removed: somebody else has to approve it',
     shaped_an_author: `you made or changed the account of {who}, ${MAY_BE_ONE_EN}`,
     shaped_by_author: `your account was made or changed by {who}, ${MAY_BE_ONE_EN}`,
     shaped_since_request:
@@ -30,7 +30,7 @@ export const discountTexts = defineTexts({
     no_right: 'vous ne pouvez pas approuver',
     overtaken: 'autre chose a été envoyé au workload depuis',
     same_person:
-      'votre compte a la même adresse qu’un de ses auteurs, ou que quelqu’un qui l’a déjà approuvé : ils sont pris pour une seule personne ; quelqu’un d’autre doit l’approuver, ou un administrateur lie ou supprime l’un des deux',
+      'votre compte a la même adresse qu’un de ses auteurs, ou que quelqu’un qui l’a déjà approuvé : ils sont pris pour une seule personne, même si l’un des deux est supprimé ; quelqu’un d’autre doit l’approuver',
     shaped_an_author: `vous avez créé ou modifié le compte de {who}, ${MAY_BE_ONE_FR}`,
     shaped_by_author: `votre compte a été créé ou modifié par {who}, ${MAY_BE_ONE_FR}`,
     shaped_since_request:

@@ -177,6 +177,30 @@ describe('two accounts under one name', () => {
     }
   })
 
+  it('of which the local one is removed are one person still for what it asked for and did', async () => {
+    const other = await seed()
+    const local = await makePuppet(other, 'administrator', 'hugo@example.com')
+    const twin = await signIn('hugo', unclaimed)
+    const asked = await request(local, 1)
+    const broken = await request(local, 2)
+    const push = {
+      comment: 'now',
+      break_glass: true,
+      break_glass_reason: 'it burns',
+      prod_double_confirmed: true,
+    }
+    expect((await call(local, `POST ${base()}/${broken}/push`, push)).status).toBe(202)
+    expect((await remove(other, local)).status).toBe(204)
+    const { json } = await call(twin, `GET ${base()}/${asked}`)
+    expect(json).toMatchObject({ tally: { own: 'same_person' } })
+    expect(await approve(twin, asked)).toMatchObject(another('same_person'))
+    const [review] = (await call(twin, 'GET /api/reviews')).json as { id: string }[]
+    const looked = await call(twin, `POST /api/reviews/${review!.id}`, { comment: 'fine', accepted: true })
+    expect(looked).toMatchObject({ status: 409, json: { reason: 'same_person' } })
+    const third = await signIn('bob')
+    expect((await approve(third, asked)).status).toBe(200)
+  })
+
   it('of the provider are one person for a request, and two whose full name is the same are two', async () => {
     await seed()
     const one = await signIn('olga')
