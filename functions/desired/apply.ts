@@ -42,6 +42,7 @@ export default defineHttp({
       commitAuthor: body.commit_author,
       commitAuthors: body.commit_authors,
       again: body.again,
+      mayPush: actor.permissions.has('workload:push_config'),
       isDryRun: body.dry_run,
     })
     if (!outcome.ok) return refuseApproval(outcome)

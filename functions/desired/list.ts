@@ -1,14 +1,14 @@
 import { array, optional, string, type } from 'superstruct'
-import { listManagedConfigs } from '../../lib/store/managed-configs.ts'
+import { listWishes } from '../../lib/store/managed-configs.ts'
 import { ManagedConfigRecord } from '../../lib/wire/desired.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 import { toManagedRecord } from './_managed-record.ts'
 
-/** The workloads whose configs are kept in Git, all, one owner's, or one of them. */
+/** What owners in Git keep or ask for: of all workloads, one owner's, or one of them. */
 export default defineHttp({
   route: 'GET /api/managed-configs',
-  summary: 'List the workloads whose configs are kept in Git, by whom.',
+  summary: 'List what owners in Git keep or ask for, by workload.',
   access: signedIn(),
   gate: null,
   params: noParams,
@@ -18,7 +18,7 @@ export default defineHttp({
   errors: [],
   async handle({ query }, ctx) {
     const filter = { owner: query.owner ?? null, workloadId: query.workload_id ?? null }
-    const managed = await listManagedConfigs(ctx.db, filter)
+    const managed = await listWishes(ctx.db, filter)
     return json(
       managed.map((each) => toManagedRecord(each, ctx.fleet.workload(each.workloadId)?.activeHash ?? null)),
     )

@@ -1,6 +1,7 @@
 import type { AuditFailure } from '../audit/delivery.ts'
 import { toRetireEvent } from '../fleet/pushes/overtaken-requests.ts'
 import { toApprovalFrame } from '../hub/approval-frame.ts'
+import { gitOwnerOf } from '../model/git-group.ts'
 import type { Refusal } from '../model/refusal.ts'
 import { upsertApprovalVote } from '../store/approval-votes.ts'
 import {
@@ -12,6 +13,7 @@ import {
   touchApproval,
 } from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
+import { lockOwner } from '../store/git-owners.ts'
 import { listBecause } from './approval-help.ts'
 import {
   type ApprovalActor,
@@ -24,7 +26,7 @@ import {
 } from './approval-parts.ts'
 import { type ApprovalStanding, readStanding } from './approval-standing.ts'
 import { refuseDiscounted, whyNotCounted } from './judge-approvals.ts'
-import { refuseManaged } from './managed.ts'
+import { acceptOwner, refuseManaged } from './managed.ts'
 import { tellOfRequest } from './news.ts'
 
 /** What came of approving a request. */
@@ -55,6 +57,8 @@ export async function approveApproval(
   if (!checked.ok) return checked
   return parts.db.change<ApproveOutcome>('approval.approve', actor, async (tx) => {
     const now = parts.clock.now()
+    const owner = gitOwnerOf(found.targetGroup)
+    if (owner !== null) await lockOwner(tx, owner)
     const locked = await lockApproval(tx, approvalId)
     if (locked === null || !mayTakeApproval(locked)) return { ok: false, code: 'approval-not-pending' }
     const before = await readStanding(tx, locked, target, now, [actor.userId])
@@ -77,6 +81,8 @@ export async function approveApproval(
     const approval = judgement.isEnough
       ? await markApproved(tx, { id: approvalId, ...approver, now })
       : await touchApproval(tx, approvalId, now)
+    const overtaken = judgement.isEnough ? await acceptOwner(tx, locked) : null
+    if (overtaken !== null) return overtaken
     const by = { actor: actor.email, actorId: actor.userId, now }
     const retired = judgement.isEnough ? await retireOlderApproved(tx, approval, by) : []
     const why = { retired_by: 'request', newer_approval_id: approvalId } as const

@@ -77,3 +77,18 @@ export async function storeEnd(
   })
   return { approval, event: toStepEvent(ACTIONS[status], approval) }
 }
+
+/** Withdraw requests, approved ones too, in the transaction of a caller that records what is returned. */
+export async function withdrawAll(
+  parts: Parameters<typeof storeEnd>[0],
+  tx: ActTransaction,
+  requests: readonly Approval[],
+  { actor, comment }: { actor: ApprovalActor; comment: string },
+): Promise<Omit<AuditEvent, 'actor'>[]> {
+  const events: Omit<AuditEvent, 'actor'>[] = []
+  for (const { id: approvalId } of requests) {
+    const ended = await storeEnd(parts, tx, { approvalId, status: 'withdrawn', comment, actor })
+    if (ended !== null) events.push(ended.event)
+  }
+  return events
+}

@@ -1,8 +1,8 @@
-import { gitGroupOf } from '../model/git-group.ts'
+import { gitGroupOf, gitOwnerOf } from '../model/git-group.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import type { Approval } from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
-import { findManagedConfig } from '../store/managed-configs.ts'
+import { acceptWish, findManagedConfig } from '../store/managed-configs.ts'
 
 /**
  * Refuse to approve a request for a workload that is kept in Git, unless it comes from the owner that keeps it; null
@@ -15,4 +15,18 @@ export async function refuseManaged(
   const managed = await findManagedConfig(db, workloadId)
   if (managed === null || targetGroup === gitGroupOf(managed.owner)) return null
   return refuse('managed-elsewhere', { owner: managed.owner })
+}
+
+/**
+ * Let the owner in Git of an approved request keep its workload from now on; the refusal where another owner came first,
+ * and null otherwise, also of a request from elsewhere.
+ */
+export async function acceptOwner(
+  tx: Db,
+  approval: Pick<Approval, 'workloadId' | 'targetGroup'>,
+): Promise<Refusal<'managed-elsewhere'> | null> {
+  const owner = gitOwnerOf(approval.targetGroup)
+  if (owner === null) return null
+  await acceptWish(tx, approval.workloadId, owner)
+  return refuseManaged(tx, approval)
 }

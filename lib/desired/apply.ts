@@ -1,8 +1,6 @@
-import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
-import type { AuditEvent } from '../audit/event.ts'
 import { type ApprovalActor, type ApprovalParts, checkDraft, refuseTexts } from '../changes/approval-parts.ts'
-import { storeEnd } from '../changes/close-approval.ts'
+import { withdrawAll } from '../changes/close-approval.ts'
 import {
   type CreateOutcome,
   type RequestRefusal,
@@ -22,15 +20,18 @@ import { areCommitAuthorsNoted, listCommitAuthors, noteCommitAuthors } from '../
 import type { Db } from '../store/db.ts'
 import { isSpokenForByAnother, lockOwner } from '../store/git-owners.ts'
 import {
+  acceptWish,
   deleteManagedConfig,
-  findManagedConfig,
   keepManagedConfig,
+  listWishes,
   type ManagedConfig,
 } from '../store/managed-configs.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import { type DesiredVerdict, decideDesired } from './decide.ts'
 import { isOwner, tellCommit, toAuthorNames } from './owner.ts'
 import { type ReleaseRefusal, refuseRelease } from './refuse-release.ts'
+
+const REPLACED = 'Git asks for something else now'
 
 /** A config that Git holds for a workload. */
 export interface DesiredConfig {
@@ -45,6 +46,8 @@ export interface DesiredConfig {
   commitAuthors: readonly string[]
   /** Request it, whatever was decided about it before. */
   again: boolean
+  /** Whether the actor may push there: then Git keeps what runs there already, without a request. */
+  mayPush: boolean
   /** Say what would be done, and do nothing. */
   isDryRun: boolean
 }
@@ -111,14 +114,19 @@ interface Standing {
 async function readStanding(
   { fleet }: Pick<ApprovalParts, 'fleet'>,
   db: Db,
-  { workloadId, owner, again }: DesiredConfig,
+  { workloadId, owner, again, actor }: DesiredConfig,
   hash: string,
 ): Promise<Standing | Refusal<'managed-elsewhere' | 'workload-not-found'>> {
   const workload = fleet.workload(workloadId)
   if (workload === null) return refuse('workload-not-found')
-  const managed = await findManagedConfig(db, workloadId)
-  if (managed !== null && managed.owner !== owner)
-    return refuse('managed-elsewhere', { owner: managed.owner })
+  const wishes = await listWishes(db, { owner: null, workloadId })
+  const managed = wishes.find((wish) => wish.owner === owner) ?? null
+  // What nobody has approved keeps no other account out; but one account asks for one thing.
+  const elsewhere = wishes.find(
+    (wish) =>
+      wish.owner !== owner && (wish.isAccepted || (managed === null && wish.appliedById === actor.userId)),
+  )
+  if (elsewhere !== undefined) return refuse('managed-elsewhere', { owner: elsewhere.owner })
   const group = gitGroupOf(owner)
   const isSameWish = managed?.configHash === hash
   const newest = await findNewestApprovalFromGit(db, workloadId, group, hash)
@@ -171,12 +179,16 @@ function speaksFor(verdict: DesiredVerdict, own: Approval | null, newest: Approv
 const isTooEarly = ({ managed, verdict }: Standing): boolean =>
   managed === null && verdict.action === 'waits' && verdict.reason !== null
 
+/** Whether a wish keeps others out from now on, although no request of its owner was approved. */
+const isAcceptedAtOnce = ({ mayPush }: DesiredConfig, { managed, verdict }: Standing): boolean =>
+  mayPush && verdict.action === 'unchanged' && managed?.isAccepted !== true
+
 /** Whether everything is stored already that is to be stored of a wish, so that nothing is left to do. */
 async function isKept(db: Db, wanted: DesiredConfig, standing: Standing): Promise<boolean> {
   if (isTooEarly(standing)) return true
   const { hash, managed, isSameWish, verdict, approvalId, others } = standing
   if (!isSameWish || managed?.approvalId !== approvalId) return false
-  if (verdict.action === 'propose' || others.length > 0) return false
+  if (verdict.action === 'propose' || others.length > 0 || isAcceptedAtOnce(wanted, standing)) return false
   return areCommitAuthorsNoted(db, hash, toAuthorNames(wanted))
 }
 
@@ -220,16 +232,27 @@ async function keepWish(
     const now = parts.clock.now()
     const former = await listCommitAuthors(tx, listUnseen(standing))
     await noteCommitAuthors(tx, hash, [...toAuthorNames(wanted), ...former], now)
-    const ended = await withdraw(parts, tx, others, actor)
+    const ended = await withdrawAll(parts, tx, others, { actor, comment: REPLACED })
     const isProposed = verdict.action === 'propose'
     if (isProposed && !asked.ok) return asked
     const made = isProposed && asked.ok ? await storeRequest(parts, tx, actor, asked.wanted) : null
     const approvalId = made?.approval.id ?? standing.approvalId
     const applied = { appliedAt: now, appliedBy: actor.email, appliedById: actor.userId }
     const ran = findRan(managed, standing.activeHash)
-    const wish = { workloadId, owner, configHash: hash, commitSha, commitAuthor, ...ran, ...applied }
+    const isAccepted = managed?.isAccepted ?? false
+    const wish = {
+      workloadId,
+      owner,
+      configHash: hash,
+      commitSha,
+      commitAuthor,
+      isAccepted,
+      ...ran,
+      ...applied,
+    }
     // The commit that asked first stays noted as the one that did.
     await keepManagedConfig(tx, { ...wish, ...(isSameWish ? { ...managed, ...ran } : {}), approvalId })
+    if (isAcceptedAtOnce(wanted, standing)) await acceptWish(tx, workloadId, owner)
     const detail = JSON.stringify({ owner, commit_sha: commitSha, commit_author: commitAuthor })
     const about = { resource: 'workload', resourceId: workloadId, configHash: hash, detail }
     await tx.recordAll([
@@ -269,22 +292,6 @@ export function findRan(
     : { ranCommitSha, ranConfigHash }
 }
 
-/** Withdraw requests of an owner, approved ones too; returns what is to be recorded of it. */
-async function withdraw(
-  parts: ApprovalParts,
-  tx: ActTransaction,
-  requests: readonly Approval[],
-  actor: ApprovalActor,
-): Promise<Omit<AuditEvent, 'actor'>[]> {
-  const comment = 'Git asks for something else now'
-  const events: Omit<AuditEvent, 'actor'>[] = []
-  for (const { id: approvalId } of requests) {
-    const ended = await storeEnd(parts, tx, { approvalId, status: 'withdrawn', comment, actor })
-    if (ended !== null) events.push(ended.event)
-  }
-  return events
-}
-
 /**
  * Let a workload be changed by hand again. What runs stays; requests from Git that were not pushed are withdrawn.
  * `mayOverrule`: the actor may do so without being the account that proposed what Git holds.
@@ -294,16 +301,16 @@ export async function releaseDesired(
   wanted: Pick<DesiredConfig, 'workloadId' | 'owner' | 'actor'> & { mayOverrule: boolean },
 ): Promise<{ ok: true } | ReleaseRefusal | AuditFailure> {
   const { workloadId, owner, actor } = wanted
-  const refused = refuseRelease(await findManagedConfig(parts.db, workloadId), wanted)
+  const refused = refuseRelease(await findOwn(parts.db, wanted), wanted)
   if (refused !== null) return refused
   return parts.db.change('config.unmanage', actor, async (tx) => {
     if ((await lockWorkload(tx, workloadId)) === null) return refuse('not-managed')
     // While this waited for its turn the owner may have been handed over, to another name or another account.
     await lockOwner(tx, owner)
-    const overtaken = refuseRelease(await findManagedConfig(tx, workloadId), wanted)
+    const overtaken = refuseRelease(await findOwn(tx, wanted), wanted)
     if (overtaken !== null) return overtaken
     const open = await listOpenApprovalsOfGroup(tx, workloadId, gitGroupOf(owner))
-    const ended = await withdraw(parts, tx, open, actor)
+    const ended = await withdrawAll(parts, tx, open, { actor, comment: REPLACED })
     const gone = await deleteManagedConfig(tx, workloadId, owner)
     if (gone === null) return refuse('not-managed')
     const detail = JSON.stringify({ owner })
@@ -311,4 +318,13 @@ export async function releaseDesired(
     await tx.recordAll([...ended, { action: 'config.unmanage', ...about }])
     return { ok: true }
   })
+}
+
+/** What an owner asks for of a workload, or else what keeps it out, or what another one asks for; null for nothing. */
+async function findOwn(
+  db: Db,
+  { workloadId, owner }: Pick<DesiredConfig, 'workloadId' | 'owner'>,
+): Promise<ManagedConfig | null> {
+  const wishes = await listWishes(db, { owner: null, workloadId })
+  return wishes.find((wish) => wish.owner === owner) ?? wishes[0] ?? null
 }

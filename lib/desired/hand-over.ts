@@ -1,12 +1,17 @@
-import type { AuditedDatabase } from '../audit/database.ts'
+import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
-import type { AuditActor } from '../audit/event.ts'
+import type { AuditEvent } from '../audit/event.ts'
+import type { ApprovalActor, ApprovalParts } from '../changes/approval-parts.ts'
+import { withdrawAll } from '../changes/close-approval.ts'
 import { UUID } from '../ids.ts'
 import { gitGroupOf } from '../model/git-group.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { isStorable } from '../model/storable.ts'
+import { type Approval, listOpenApprovalsOfGroup } from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
 import {
+  deleteWishesOfHeir,
+  type HandOver,
   handOverFleetConfigs,
   handOverWorkloads,
   isSpokenForByAnother,
@@ -27,6 +32,9 @@ export interface WantedHandOver {
   fleetConfigIds: readonly string[] | null
 }
 
+/** What handing over needs. */
+type HandOverParts = Pick<ApprovalParts, 'clock' | 'counters' | 'db' | 'fleet' | 'hub' | 'news'>
+
 /** How handing over ended. */
 export type HandOverOutcome =
   | { ok: true; workloads: readonly string[]; fleetConfigs: readonly string[] }
@@ -39,8 +47,8 @@ export type HandOverOutcome =
  * one account before and after.
  */
 export async function handOver(
-  { db }: { db: AuditedDatabase },
-  actor: AuditActor,
+  parts: HandOverParts,
+  actor: ApprovalActor,
   wanted: WantedHandOver,
 ): Promise<HandOverOutcome> {
   const { owner, toOwner, toAccountId, workloadIds, fleetConfigIds } = wanted
@@ -48,13 +56,15 @@ export async function handOver(
   if (!isStorable(toAccountId)) return refuse('account-unknown')
   const named = [...(workloadIds ?? []), ...(fleetConfigIds ?? [])]
   if (!isOwner(owner) || !named.every(isStorable)) return refuse('not-managed')
-  return db.change<HandOverOutcome>('config.hand-over', actor, async (tx) => {
+  return parts.db.change<HandOverOutcome>('config.hand-over', actor, async (tx) => {
     for (const name of [...new Set([owner, toOwner])].sort()) await lockOwner(tx, name)
     const account = await findAccount(tx, toAccountId)
     if (account === null) return refuse('account-unknown')
     const isAll = workloadIds === null && fleetConfigIds === null
     const to = { owner, toOwner, accountId: toAccountId, account }
-    const workloads = await handOverWorkloads(tx, { ...to, only: isAll ? null : (workloadIds ?? []) })
+    const ofWorkloads = { ...to, only: isAll ? null : (workloadIds ?? []) }
+    const ended = await giveWay(parts, tx, ofWorkloads, actor)
+    const workloads = await handOverWorkloads(tx, ofWorkloads)
     const fleetConfigs = await handOverFleetConfigs(tx, {
       ...to,
       only: isAll ? null : (fleetConfigIds ?? []),
@@ -63,20 +73,33 @@ export async function handOver(
     if (found.size === 0 || named.some((id) => !found.has(id))) return refuse('not-managed')
     if (await isSpokenForByAnother(tx, toOwner, toAccountId)) return refuse('owner-taken', { owner: toOwner })
     await moveOpenRequests(tx, workloads, { from: gitGroupOf(owner), to: gitGroupOf(toOwner) })
-    await tx.record({
-      action: 'config.hand_over',
-      resource: 'owner',
-      resourceId: owner,
-      detail: JSON.stringify({
-        to_owner: toOwner,
-        to_account: account,
-        workload_count: workloads.length,
-        fleet_config_count: fleetConfigs.length,
-        ...(isAll ? {} : { only: named }),
-      }),
+    const detail = JSON.stringify({
+      to_owner: toOwner,
+      to_account: account,
+      workload_count: workloads.length,
+      fleet_config_count: fleetConfigs.length,
+      ...(isAll ? {} : { only: named }),
     })
+    await tx.recordAll([
+      ...ended,
+      { action: 'config.hand_over', resource: 'owner', resourceId: owner, detail },
+    ])
     return { ok: true, workloads, fleetConfigs }
   })
+}
+
+/** End what the heir itself asked for where it gets what the owner has; returns what is to be recorded of it. */
+async function giveWay(
+  parts: HandOverParts,
+  tx: ActTransaction,
+  of: HandOver,
+  actor: ApprovalActor,
+): Promise<Omit<AuditEvent, 'actor'>[]> {
+  const group = gitGroupOf(of.toOwner)
+  const open: Approval[] = []
+  for (const workloadId of await deleteWishesOfHeir(tx, of))
+    open.push(...(await listOpenApprovalsOfGroup(tx, workloadId, group)))
+  return withdrawAll(parts, tx, open, { actor, comment: 'What another owner asked for was handed over' })
 }
 
 /** The name of a user or a service account; null where there is none of this id. */

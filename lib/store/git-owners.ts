@@ -17,6 +17,8 @@ export async function isSpokenForByAnother(db: Db, owner: string, userId: string
   const rows = await db.query(
     `select 1 from managed_configs where owner = $1 and applied_by_id is distinct from $2
      union all
+     select 1 from git_wishes where owner = $1 and applied_by_id is distinct from $2
+     union all
      select 1 from managed_fleet_configs where owner = $1 and applied_by_id is distinct from $2
      limit 1`,
     [owner, userId],
@@ -35,14 +37,36 @@ export interface HandOver {
   only: readonly string[] | null
 }
 
-/** Hand workloads that an owner keeps over, with all that is known of them; returns those that it did keep. */
-export async function handOverWorkloads(tx: Db, of: HandOver): Promise<string[]> {
+const WORKLOADS = 'owner = $1 and ($2::text[] is null or workload_id = any($2))'
+
+/** Forget what the heir itself asked for where it gets what the owner has; returns the workloads. */
+export async function deleteWishesOfHeir(tx: Db, of: HandOver): Promise<string[]> {
+  if (of.toOwner === of.owner) return []
   const rows = await tx.query<{ id: string }>(
-    `update managed_configs set owner = $2, applied_by_id = $3, applied_by = $4
-     where owner = $1 and ($5::text[] is null or workload_id = any($5)) returning workload_id as id`,
-    [of.owner, of.toOwner, of.accountId, of.account, of.only],
+    `delete from git_wishes where owner = $3 and workload_id in (
+       select workload_id from managed_configs where ${WORKLOADS}
+       union all select workload_id from git_wishes where ${WORKLOADS})
+     returning workload_id as id`,
+    [of.owner, of.only, of.toOwner],
   )
   return rows.map((row) => row.id)
+}
+
+/**
+ * Hand workloads that an owner keeps or asks for over, with all that is known of them; returns those that it did. The
+ * heir must ask for nothing of these.
+ */
+export async function handOverWorkloads(tx: Db, of: HandOver): Promise<string[]> {
+  const ids: string[] = []
+  for (const table of ['managed_configs', 'git_wishes']) {
+    const rows = await tx.query<{ id: string }>(
+      `update ${table} set owner = $3, applied_by_id = $4, applied_by = $5
+       where ${WORKLOADS} returning workload_id as id`,
+      [of.owner, of.only, of.toOwner, of.accountId, of.account],
+    )
+    ids.push(...rows.map((row) => row.id))
+  }
+  return ids
 }
 
 /** The same of fleet configs. */

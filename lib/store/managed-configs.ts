@@ -1,7 +1,7 @@
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
-/** A workload whose config is kept in Git. */
+/** What an owner in Git asks for, and with an approved request of that owner keeps there. */
 export interface ManagedConfig {
   workloadId: string
   owner: string
@@ -21,9 +21,11 @@ export interface ManagedConfig {
   appliedBy: string
   /** Null where that account is gone. */
   appliedById: string | null
+  /** Whether a request of the owner was approved there: only then it keeps others out. */
+  isAccepted: boolean
 }
 
-const MANAGED = columns<keyof ManagedConfig>({
+const MANAGED = columns<Exclude<keyof ManagedConfig, 'isAccepted'>>({
   workloadId: 'workload_id',
   owner: 'owner',
   configHash: 'config_hash',
@@ -36,25 +38,36 @@ const MANAGED = columns<keyof ManagedConfig>({
   appliedBy: 'applied_by',
   appliedById: 'applied_by_id',
 })
-const COLUMNS = MANAGED.select()
+const ACCEPTED = `${MANAGED.select()}, true as "isAccepted"`
+const WISHED = `${MANAGED.select()}, false as "isAccepted"`
 
-/** A workload's entry in Git; null when no owner keeps the workload there. */
-export async function findManagedConfig(db: Db, workloadId: string): Promise<ManagedConfig | null> {
-  const rows = await db.query<ManagedConfig>(
-    `select ${COLUMNS} from managed_configs where workload_id = $1`,
-    [workloadId],
-  )
-  return rows[0] ?? null
+/** Which entries are read: of one owner, or of all, for one workload, or for all. */
+interface Filter {
+  owner: string | null
+  workloadId: string | null
 }
 
-/** The entries of one owner, or of all, for one workload, or for all; by workload. */
-export async function listManagedConfigs(
-  db: Db,
-  { owner, workloadId }: { owner: string | null; workloadId: string | null },
-): Promise<ManagedConfig[]> {
+const FILTER = '($1::text is null or owner = $1) and ($2::text is null or workload_id = $2)'
+
+/** The entry in Git that keeps others out; null when no owner keeps the workload there. */
+export async function findManagedConfig(db: Db, workloadId: string): Promise<ManagedConfig | null> {
+  return (await listManagedConfigs(db, { owner: null, workloadId }))[0] ?? null
+}
+
+/** The entries that keep others out, by workload. */
+export async function listManagedConfigs(db: Db, { owner, workloadId }: Filter): Promise<ManagedConfig[]> {
   return db.query<ManagedConfig>(
-    `select ${COLUMNS} from managed_configs
-     where ($1::text is null or owner = $1) and ($2::text is null or workload_id = $2) order by workload_id`,
+    `select ${ACCEPTED} from managed_configs where ${FILTER} order by workload_id`,
+    [owner, workloadId],
+  )
+}
+
+/** What owners in Git ask for, whether that keeps others out or not; by workload, what does first. */
+export async function listWishes(db: Db, { owner, workloadId }: Filter): Promise<ManagedConfig[]> {
+  return db.query<ManagedConfig>(
+    `select ${ACCEPTED} from managed_configs where ${FILTER}
+     union all select ${WISHED} from git_wishes where ${FILTER}
+     order by "workloadId", "isAccepted" desc, "appliedAt", owner`,
     [owner, workloadId],
   )
 }
@@ -66,23 +79,42 @@ const WISH = [
 
 /** Store what Git asks for. The workload's row must be locked, and no other owner may keep it. */
 export async function keepManagedConfig(tx: Db, wish: ManagedConfig): Promise<void> {
+  const [table, key] = wish.isAccepted
+    ? ['managed_configs', 'workload_id']
+    : ['git_wishes', 'workload_id, owner']
   await tx.execute(
-    `insert into managed_configs (${MANAGED.names}) values (${MANAGED.places})
-     on conflict (workload_id) do update
+    `insert into ${table} (${MANAGED.names}) values (${MANAGED.places})
+     on conflict (${key}) do update
        set ${MANAGED.replaced(...WISH)}
-       where managed_configs.owner = excluded.owner`,
+       where ${table}.owner = excluded.owner`,
     MANAGED.valuesOf(wish),
   )
 }
 
-/** Leave a workload to people again; null when this owner does not keep it. */
+/** Let what an owner asks for keep others out from now on, unless another owner's does already. */
+export async function acceptWish(tx: Db, workloadId: string, owner: string): Promise<void> {
+  await tx.execute(
+    `insert into managed_configs (${MANAGED.names})
+     select ${MANAGED.names} from git_wishes where workload_id = $1 and owner = $2 on conflict do nothing`,
+    [workloadId, owner],
+  )
+  await tx.execute(
+    `delete from git_wishes g where g.workload_id = $1 and g.owner = $2
+       and exists (select from managed_configs m where m.workload_id = g.workload_id and m.owner = g.owner)`,
+    [workloadId, owner],
+  )
+}
+
+/** Leave a workload to people again; null when this owner asks for nothing there. */
 export async function deleteManagedConfig(
   tx: Db,
   workloadId: string,
   owner: string,
 ): Promise<ManagedConfig | null> {
   const rows = await tx.query<ManagedConfig>(
-    `delete from managed_configs where workload_id = $1 and owner = $2 returning ${COLUMNS}`,
+    `with accepted as (delete from managed_configs where workload_id = $1 and owner = $2 returning *),
+       wished as (delete from git_wishes where workload_id = $1 and owner = $2 returning *)
+     select ${ACCEPTED} from accepted union all select ${WISHED} from wished order by "isAccepted" desc`,
     [workloadId, owner],
   )
   return rows[0] ?? null

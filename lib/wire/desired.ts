@@ -60,10 +60,14 @@ export type DesiredResult = Infer<typeof DesiredResult>
 
 export const ManagedConfigRecord = named(
   'ManagedConfigRecord',
-  'A workload whose config is kept in Git: changes by hand can only be pushed by breaking the glass.',
+  'What an owner in Git asks for of a workload. Once it is accepted, changes by hand can only be pushed by breaking the glass.',
   type({
     workload_id: string(),
     owner: string(),
+    accepted: note(
+      'Whether a request of the owner was approved there. Until then it keeps nobody out.',
+      boolean(),
+    ),
     config_hash: note('What Git asks for, which need not be what runs.', string()),
     commit_sha: optional(string()),
     commit_author: optional(string()),

@@ -16,7 +16,7 @@ export function useManaged(workloadId: string): ManagedConfigRecord | null {
     (abort) => api.managed(workloadId, abort),
     touchesWorkload(workloadId),
   )
-  return managed.data?.[0] ?? null
+  return managed.data?.find(({ accepted }) => accepted) ?? null
 }
 
 /** Says that a config is kept in Git, by whom, and whether what is active differs. */

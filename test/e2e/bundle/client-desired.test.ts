@@ -178,7 +178,12 @@ test('what the folder no longer holds is told, and left to people when it is sai
     { workload_id: other.id, action: 'waits' },
     { workload_id: workload.id, action: 'released' },
   ])
-  expect(await service.api.get('/api/managed-configs')).toMatchObject([{ workload_id: other.id }])
+  const kept = () => service.api.get('/api/managed-configs')
+  expect(await kept()).toMatchObject([{ workload_id: other.id, accepted: false }])
+  const [{ approval_id: asked }] = await steps('apply')
+  const approve = `/api/workloads/${other.id}/config/approvals/${asked}/approve`
+  await service.api.post(approve, { comment: 'fine' }, 200)
+  expect(await kept()).toMatchObject([{ workload_id: other.id, accepted: true }])
   await second.stop()
 })
 

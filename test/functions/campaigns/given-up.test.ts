@@ -3,6 +3,7 @@ import { hasOpenPush } from '../../../lib/fleet/pushes/find-obstacle.ts'
 import { CampaignScene, FIRST, SECOND } from '../../support/campaign-scene.ts'
 import { type FakeAgent, fakeAgent } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
+import { keepInGit } from '../../support/kept-in-git.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
 
@@ -60,11 +61,10 @@ const KEPT: Readonly<Record<string, () => Promise<void>>> = {
       name: 'Others',
       selector: { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['big'] }] },
     }),
-  kept_in_git: () =>
-    asAdmin(`POST /api/workloads/${workloadId()}/config/desired`, {
-      owner: 'infra/edge',
-      config: configYaml(3),
-    }),
+  async kept_in_git() {
+    const as = await signIn(scene.ctx)
+    await keepInGit(scene.ctx, workloadId(), { as, owner: 'infra/edge', config: configYaml(3) })
+  },
   held: () => asAdmin(`POST /api/workloads/${workloadId()}/hold`, { reason: 'mine' }),
 }
 

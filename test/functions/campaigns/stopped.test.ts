@@ -4,6 +4,7 @@ import { toValues } from '../../../runtime/ui/logic/campaign-form.ts'
 import { CampaignScene, FIRST, SECOND, SICK } from '../../support/campaign-scene.ts'
 import { type FakeAgent, fakeAgent } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
+import { keepInGit } from '../../support/kept-in-git.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
 
@@ -256,17 +257,7 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
   it('goes no further once its config is kept in Git, and says where', async () => {
     const id = await begin()
     const { workloadId } = pods[0]!
-    const body = {
-      owner: 'infra/edge',
-      config: configYaml(3),
-      commit_sha: 'abc',
-      commit_author: 'a@example.com',
-      commit_authors: [],
-      again: false,
-      dry_run: false,
-    }
-    const path = `POST /api/workloads/${workloadId}/config/desired`
-    expect((await invoke(scene.ctx, path, { as: scene.editor.token, body })).status).toBe(200)
+    await keepInGit(scene.ctx, workloadId, { as: scene.editor, owner: 'infra/edge', config: configYaml(3) })
     await scene.work(20_000, 3)
     expect(has(SECOND)).toBe(3)
     expect(await scene.targetOf(id, pods[0]!)).toMatchObject({

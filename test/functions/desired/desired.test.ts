@@ -48,9 +48,14 @@ const managed = async (query = '') =>
 const post = (rest: string, body: object, as = admin) =>
   invoke(ctx, `POST ${path()}/approvals${rest === '' ? '' : `/${rest}`}`, { as: as.token, body })
 
-/** Approve and push what Git asked for, as people do. */
-async function carryOut({ approval_id: id }: DesiredResult): Promise<void> {
+/** Approve what Git asked for, as people do. */
+async function approve({ approval_id: id }: DesiredResult): Promise<void> {
   expect((await post(`${id}/approve`, { comment: 'fine' })).status).toBe(200)
+}
+/** Approve and push it. */
+async function carryOut(asked: DesiredResult): Promise<void> {
+  await approve(asked)
+  const { approval_id: id } = asked
   expect((await post(`${id}/push`, { comment: 'go' })).status).toBe(202)
 }
 
@@ -132,9 +137,89 @@ describe('a config that Git holds', () => {
   })
 })
 
+describe('what a token that may only request asks for in the name of an owner', () => {
+  let tokens: string[]
+  beforeEach(async () => {
+    const others = [editor, await signIn(ctx, { groups: ['editor'] })]
+    tokens = await Promise.all(
+      others.map(async (other) => (await makeApiToken(ctx, other, ['config:request'])).token),
+    )
+  })
+  const ask = (as: number, owner: string, config = FIRST) =>
+    invoke(ctx, `POST ${path()}/desired`, { as: tokens[as]!, body: { owner, config } })
+  const byHand = async (config: string) =>
+    ((await post('', { draft_yaml: config, comment: 'by hand' }, editor)).json as ApprovalRecord).id
+
+  it('keeps nobody out until one of its requests was approved', async () => {
+    const id = await byHand(SECOND)
+    await post(`${id}/approve`, { comment: 'fine' })
+    expect((await ask(0, 'evil')).status).toBe(200)
+    expect(await managed()).toMatchObject([{ owner: 'evil', accepted: false }])
+    expect((await post(`${id}/push`, { comment: 'go' })).status).toBe(202)
+    agent.apply()
+    await ctx.advance(1_000)
+    expect(await ask(0, 'evil', SECOND)).toMatchObject({ json: { action: 'unchanged' } })
+    const next = await byHand(FIRST)
+    expect((await post(`${next}/approve`, { comment: 'fine' })).status).toBe(200)
+    expect((await post(`${next}/push`, { comment: 'go' })).status).toBe(202)
+  })
+
+  it('is kept there at once where that runs already and the token may push as well', async () => {
+    await carryOut({ approval_id: await byHand(FIRST) } as DesiredResult)
+    expect(await ask(0, 'good')).toMatchObject({ json: { action: 'unchanged' } })
+    expect(await managed()).toMatchObject([{ owner: 'good', accepted: false }])
+    for (let n = 0; n < 2; n++)
+      expect(await wish(FIRST, { owner: 'good' })).toMatchObject({ action: 'unchanged' })
+    expect(await managed()).toMatchObject([{ owner: 'good', accepted: true }])
+    const id = await byHand(SECOND)
+    expect(await post(`${id}/approve`, { comment: 'fine' })).toMatchObject({ json: { owner: 'good' } })
+  })
+
+  it('keeps no other owner out either: the one that is approved first keeps the workload', async () => {
+    const evil = (await ask(0, 'evil')).json as DesiredResult
+    const good = (await ask(1, 'good', SECOND)).json as DesiredResult
+    expect(good).toMatchObject({ action: 'propose' })
+    expect((await ask(1, 'good', SECOND)).json).toMatchObject({ action: 'waits' })
+    expect(await ask(1, 'another', SECOND)).toMatchObject({
+      status: 409,
+      json: { code: 'managed_elsewhere', owner: 'good' },
+    })
+    await carryOut(good)
+    const elsewhere = { status: 409, json: { code: 'managed_elsewhere', owner: 'good' } }
+    expect(await ask(0, 'evil')).toMatchObject(elsewhere)
+    expect(await post(`${evil.approval_id}/approve`, { comment: 'fine' })).toMatchObject(elsewhere)
+    expect(await post(`${await byHand(FIRST)}/approve`, { comment: 'fine' })).toMatchObject(elsewhere)
+    expect(await managed()).toMatchObject([
+      { owner: 'good', accepted: true },
+      { owner: 'evil', accepted: false },
+    ])
+  })
+
+  it('keeps one workload each where two are approved at one time', async () => {
+    const asked = [await ask(0, 'evil'), await ask(1, 'good', SECOND)].map(
+      ({ json }) => json as DesiredResult,
+    )
+    const statuses = await Promise.all(
+      asked.map(async ({ approval_id: id }) => (await post(`${id}/approve`, { comment: 'fine' })).status),
+    )
+    expect(statuses.sort()).toEqual([200, 409])
+    expect((await requests()).map(({ status }) => status).sort()).toEqual(['approved', 'pending'])
+  })
+
+  it('takes no owner from the account that asked first in its name, and is let go of by that alone', async () => {
+    await ask(1, 'good', SECOND)
+    expect(await ask(0, 'good')).toMatchObject({ status: 409, json: { code: 'owner_taken' } })
+    const release = (as: string, owner: string) =>
+      invoke(ctx, `DELETE ${path()}/desired?owner=${owner}`, { as })
+    expect(await release(editor.token, 'evil')).toMatchObject({ json: { code: 'managed_elsewhere' } })
+    expect((await release(admin.token, 'good')).status).toBe(204)
+    expect([await managed(), (await requests()).map(({ status }) => status)]).toEqual([[], ['withdrawn']])
+  })
+})
+
 describe('a workload that is kept in Git', () => {
   it('takes requests of people only by broken glass', async () => {
-    await wish(FIRST)
+    await approve(await wish(FIRST))
     const asked = await post('', { draft_yaml: SECOND, comment: 'by hand' }, editor)
     expect(asked.status).toBe(201)
     const { id } = asked.json as ApprovalRecord
@@ -149,7 +234,7 @@ describe('a workload that is kept in Git', () => {
   it('does not take what was approved before by hand, and nobody takes the name of Git', async () => {
     const { id } = (await post('', { draft_yaml: SECOND, comment: 'by hand' }, editor)).json as ApprovalRecord
     await post(`${id}/approve`, { comment: 'fine' })
-    await wish(FIRST)
+    await approve(await wish(FIRST))
     expect(await post(`${id}/push`, { comment: 'go' })).toMatchObject({ json: { code: 'managed_elsewhere' } })
     expect(
       await post('', { draft_yaml: SECOND, comment: 'x', target_group: 'git/platform' }, editor),

@@ -99,10 +99,29 @@ describe('what an owner in Git keeps, handed over', () => {
       { id: waiting.approval_id, target_group: 'git/shop' },
     ])
     expect((await post(two, `${waiting.approval_id}/approve`)).status).toBe(200)
-    expect(await send(former, 'platform', one, SECOND)).toMatchObject({
+    expect(await send(former, 'platform', two, FIRST)).toMatchObject({
       status: 409,
       json: { code: 'managed_elsewhere', owner: 'shop' },
     })
+  })
+
+  it('that the heir asked for something of itself: that gives way, approved or not', async () => {
+    const mine = await wish(former, 'platform', one, FIRST)
+    await wish(heir, 'shop', one, SECOND)
+    await wish(heir, 'shop', two, SECOND)
+    await wish(former, 'platform', two, FIRST)
+    expect((await post(one, `${mine.approval_id}/approve`)).status).toBe(200)
+    const done = await handOver({ owner: 'platform', to_owner: 'shop', to_account_id: heir.userId })
+    expect([done.status, done.json]).toEqual([200, { workload_count: 2, fleet_config_count: 0 }])
+    const { json } = await invoke(ctx, 'GET /api/managed-configs', { as: admin.token })
+    expect(json).toHaveLength(2)
+    expect(json).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ workload_id: one!.workloadId, owner: 'shop', accepted: true }),
+        expect.objectContaining({ workload_id: two!.workloadId, owner: 'shop', accepted: false }),
+      ]),
+    )
+    expect(await wish(heir, 'shop', two, FIRST)).toMatchObject({ action: 'waits' })
   })
 
   it('a fleet config of the same owner: a version whose campaign was rejected stays held', async () => {

@@ -4,6 +4,7 @@ import { listAuditRecords } from '../../../lib/store/audit.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, makeApiToken, type SignedIn, signIn } from '../../support/invoke.ts'
+import { keepInGit } from '../../support/kept-in-git.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml } from '../../support/push-config.ts'
 
@@ -32,7 +33,7 @@ const SET: Readonly<Record<string, () => Promise<{ status: number }>>> = {
   deletion_lifts_labels: () => call(`PUT ${path()}/trusted-labels`, { labels: { env: 'shop' } }),
   deletion_lifts_hold: () => call(`POST ${path()}/hold`, { reason: 'mine' }),
   deletion_lifts_git: () =>
-    call(`POST ${path()}/config/desired`, { owner: 'platform', config: configYaml() }),
+    keepInGit(ctx, agent.workloadId, { as: admin, owner: 'platform', config: configYaml() }),
   deletion_lifts_variables: () => call(`PUT ${path()}/variables`, { values: { site: 'paris' } }),
 }
 /** With which of their rights a machine lifts it; none where a person must. */
