@@ -8,7 +8,7 @@ import { type ManyFacts, ruleOfMany, sayRuleInForce } from '../changes/rule-in-f
 import { listMembersThen } from '../fleet-configs/members-then.ts'
 import { chosenBy } from '../fleet-configs/values.ts'
 import { approvalClassOf, needsSecondPerson } from '../model/approval-policy.ts'
-import { listAuthors, listAutoApplyAuthors } from '../store/approval-votes.ts'
+import { listAuthorsOfVersion, listAutoApplyAuthors } from '../store/approval-votes.ts'
 import type { StoredAutoApply } from '../store/auto-apply.ts'
 import type { Db } from '../store/db.ts'
 import { findVersion } from '../store/fleet-configs.ts'
@@ -78,7 +78,7 @@ export async function readAutoApplyStanding(
 ): Promise<CampaignStanding> {
   const { policy } = await readApprovalPolicy(tx)
   const ownAuthors = await listAutoApplyAuthors(tx, asked.id)
-  const authors = [...ownAuthors, ...(await listAuthors(tx, asked.versionHash))]
+  const authors = [...ownAuthors, ...(await listAuthorsOfVersion(tx, asked))]
   const { requestedAt, approvals, reachesProduction, selector } = asked
   const rule = ruleOfMany(policy, factsOf(asked.plan, reachesProduction))
   const about = { requestedAt, approvals, alsoAsking, reach: { selector }, hash: asked.versionHash }

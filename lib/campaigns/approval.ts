@@ -7,7 +7,7 @@ import { chosenBy } from '../fleet-configs/values.ts'
 import type { ApprovalPolicy, ApprovalRule } from '../model/approval-policy.ts'
 import { scopesOf } from '../model/scopes.ts'
 import { type ChangeReach, isReachWithin } from '../selectors/within-scope.ts'
-import { listAuthors, listCampaignAuthors } from '../store/approval-votes.ts'
+import { listAuthors, listAuthorsOfVersion, listCampaignAuthors } from '../store/approval-votes.ts'
 import type { CampaignSummary, StoredCampaignApproval } from '../store/campaigns.ts'
 import type { Db } from '../store/db.ts'
 import { findVersion, type StoredVersion } from '../store/fleet-configs.ts'
@@ -117,15 +117,14 @@ export async function standingOf(
 }
 
 /**
- * The authors of the text or version that a campaign carries, by its hash. A patch has no text of its own: only the
- * campaign's authors count.
+ * The authors of the text or version that a campaign carries. A patch has no text of its own: only the campaign's authors
+ * count.
  */
 async function authorsOfText(
   tx: Db,
   { change }: CampaignSummary,
   version: StoredVersion | null,
 ): Promise<string[]> {
-  if (change.kind === 'patch') return []
-  const hash = change.kind === 'text' ? change.hash : version?.hash
-  return hash === undefined ? [] : listAuthors(tx, hash)
+  if (change.kind === 'text') return listAuthors(tx, change.hash)
+  return version === null ? [] : listAuthorsOfVersion(tx, version)
 }

@@ -30,6 +30,7 @@ import { areCommitAuthorsNoted, listCommitAuthors, noteCommitAuthors } from '../
 import type { Db } from '../store/db.ts'
 import {
   type FleetConfigChange,
+  findContentHash,
   insertFleetConfig,
   insertVersion,
   lockFleetConfig,
@@ -311,9 +312,12 @@ async function keepWish(
 > {
   const { owner, actor, definition, commitSha, commitAuthor, mayStillChange } = wanted
   const authors = toAuthorNames(wanted)
-  const isNoted = await areCommitAuthorsNoted(parts.db, draft.hash, authors)
-  if (known !== null && managed?.wishHash === wishHash && isNoted && isDefined(known, definition))
-    return { ok: true, fleetConfigId: known.id, version: managed.version }
+  if (known !== null && managed?.wishHash === wishHash && isDefined(known, definition)) {
+    const { version } = managed
+    const content = await findContentHash(parts.db, known.id, version)
+    if (content !== null && (await areCommitAuthorsNoted(parts.db, content, authors)))
+      return { ok: true, fleetConfigId: known.id, version }
+  }
   const now = parts.clock.now()
   const id = known?.id ?? uuidv7(now, parts.random)
   return parts.db.change('fleet-config.manage', actor, async (tx) => {
@@ -343,7 +347,8 @@ async function keepWish(
     // removed.
     if (version === null || !(await keepManagedFleetConfig(tx, { ...wish, ...applied })))
       return refuseRival(tx, definition.name, owner)
-    await noteCommitAuthors(tx, draft.hash, [...authors, ...former], now)
+    const content = await findContentHash(tx, id, version)
+    await noteCommitAuthors(tx, content!, [...authors, ...former], now)
     await tx.record({
       action: 'fleet_config.manage',
       resource: 'fleet_config',

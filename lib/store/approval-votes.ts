@@ -71,40 +71,61 @@ export const authorsOf = (userId: string): string =>
   `array(select ${userId}::text union select owner_id::text from users where id::text = ${userId} and owner_id is not null)`
 
 /**
- * The ids of everybody who requested one of these texts, wrote it as a version, or made, changed or requested a campaign
- * that carries it, of those who answered for the service accounts among them, then or now, and of the users whom the
- * commits name that brought it; by the text's hash. A
- * commit may name anybody; but all that a wrong name does is to make one author more.
+ * SQL for the authors of what `asked` lists, by the hash of its text; `content` is the hash of text and values where it is
+ * a version, of which only those with the same values are the same, and null for a text.
  */
-export async function listAuthorsOfTexts(db: Db, hashes: readonly string[]): Promise<Map<string, string[]>> {
-  const rows = await db.query<{ hash: string; ids: string[] }>(
-    `with written as (
-       select draft_hash as hash, requester_id as id from approvals where draft_hash = any($1::text[])
-       union select hash, author_id from fleet_config_versions where hash = any($1::text[])),
+const authorsOfAsked = (asked: string): string => `with asked as (${asked}),
+     versions as (
+       select v.* from asked a join fleet_config_versions v on v.hash = a.hash
+       where a.content is null or v.content_hash = a.content),
+     written as (
+       select draft_hash as hash, requester_id as id from approvals join asked a on a.hash = draft_hash
+       union select hash, author_id from versions),
      named as (
        select hash, id from written
-       union select draft_hash, unnest(author_ids) from approvals where draft_hash = any($1::text[])
-       union select hash, unnest(author_ids) from fleet_config_versions where hash = any($1::text[])
-       union select change->>'hash', unnest(author_ids) from campaigns where change->>'hash' = any($1::text[])
-       union select v.hash, unnest(c.author_ids) from fleet_config_versions v join campaigns c
+       union select draft_hash, unnest(author_ids) from approvals join asked a on a.hash = draft_hash
+       union select hash, unnest(author_ids) from versions
+       union select a.hash, unnest(c.author_ids) from asked a join campaigns c on c.change->>'hash' = a.hash
+       union select v.hash, unnest(c.author_ids) from versions v join campaigns c
          on c.change->>'fleet_config_id' = v.fleet_config_id::text and c.change->>'number' = v.number::text
-         where v.hash = any($1::text[])
-       union select c.config_hash, u.id::text from commit_authors c join users u on lower(u.email) = c.name
-         where c.config_hash = any($1::text[])
-       union select c.config_hash, p.user_id::text from commit_authors c join provider_names p on p.name = c.name
-         where c.config_hash = any($1::text[])),
+       union select a.hash, u.id::text from asked a join commit_authors c on c.config_hash = coalesce(a.content, a.hash)
+         join users u on lower(u.email) = c.name
+       union select a.hash, p.user_id::text from asked a
+         join commit_authors c on c.config_hash = coalesce(a.content, a.hash) join provider_names p on p.name = c.name),
      authors as (
        select hash, id from named
        union select n.hash, u.owner_id::text from users u join named n on n.id = u.id::text where u.owner_id is not null)
-     select hash, array_agg(id) as ids from authors group by hash`,
-    [hashes],
-  )
+     select hash, array_agg(id) as ids from authors group by hash`
+
+/**
+ * The ids of everybody who requested one of these texts, wrote it as a version, or made, changed or requested a campaign
+ * that carries it, of those who answered for the service accounts among them, then or now, and of the users whom the
+ * commits name that brought it; by the text's hash. A commit may name anybody; but all that a wrong name does is to make
+ * one author more.
+ */
+export async function listAuthorsOfTexts(db: Db, hashes: readonly string[]): Promise<Map<string, string[]>> {
+  const asked = 'select hash, null::text as content from unnest($1::text[]) as hash'
+  const rows = await db.query<{ hash: string; ids: string[] }>(authorsOfAsked(asked), [hashes])
   return new Map(rows.map(({ hash, ids }) => [hash, ids]))
 }
 
 /** The same of one text. */
 export const listAuthors = async (db: Db, hash: string): Promise<string[]> =>
   (await listAuthorsOfTexts(db, [hash])).get(hash) ?? []
+
+/**
+ * The same of a version of a fleet config: those who wrote, committed or carried the same text with the same variables and
+ * values, and those who requested the text. Others who changed values beside that text are authors of theirs.
+ */
+export async function listAuthorsOfVersion(
+  db: Db,
+  { fleetConfigId, number }: { fleetConfigId: string; number: number },
+): Promise<string[]> {
+  const asked =
+    'select hash, content_hash as content from fleet_config_versions where fleet_config_id = $1 and number = $2'
+  const rows = await db.query<{ ids: string[] }>(authorsOfAsked(asked), [fleetConfigId, number])
+  return rows[0]?.ids ?? []
+}
 
 /** Remember that somebody wrote, changed or requested a campaign. Its row must be locked, or new. */
 export async function noteCampaignAuthor(tx: Db, campaignId: string, userId: string): Promise<void> {

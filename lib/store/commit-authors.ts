@@ -61,7 +61,7 @@ export async function deleteOldCommitAuthors(tx: Db, before: Date): Promise<void
   await tx.execute(
     `delete from commit_authors c where c.noted_at < $1
        and not exists (select from approvals a where a.draft_hash = c.config_hash)
-       and not exists (select from fleet_config_versions v where v.hash = c.config_hash)
+       and not exists (select from fleet_config_versions v where v.content_hash = c.config_hash)
        and not exists (select from managed_configs m where c.config_hash in (m.config_hash, m.ran_config_hash))
        and not exists (select from git_wishes g where c.config_hash in (g.config_hash, g.ran_config_hash))`,
     [before],

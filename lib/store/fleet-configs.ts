@@ -215,6 +215,15 @@ export async function findVersion(
   return rows[0] ?? null
 }
 
+/** The hash of what a version says, its values with it: that of its text where it has none; null when there is no such version. */
+export async function findContentHash(db: Db, fleetConfigId: string, number: number): Promise<string | null> {
+  const rows = await db.query<{ hash: string }>(
+    `select content_hash as hash from fleet_config_versions where fleet_config_id = $1 and number = $2`,
+    [fleetConfigId, number],
+  )
+  return rows[0]?.hash ?? null
+}
+
 /** Under which fleet config each workload was last seen. */
 export async function listMembers(db: Db): Promise<Map<string, string>> {
   const rows = await db.query<{ workload_id: string; fleet_config_id: string }>(

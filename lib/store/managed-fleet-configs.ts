@@ -56,10 +56,13 @@ export async function listRanCommits(db: Db): Promise<Map<string, string>> {
   return new Map(rows.flatMap(({ id, sha }) => (sha === '' ? [] : [[id, sha]])))
 }
 
-/** What Git asked for before of a fleet config, while no campaign has brought it to its end; null where one has. */
+/**
+ * The hash, with its values, of what Git asked for before of a fleet config, while no campaign has brought it to its end;
+ * null where one has.
+ */
 export async function findUnseenHash(db: Db, id: string): Promise<string | null> {
   const rows = await db.query<{ hash: string }>(
-    `select v.hash from managed_fleet_configs m
+    `select v.content_hash as hash from managed_fleet_configs m
      join fleet_config_versions v on v.fleet_config_id = m.fleet_config_id and v.number = m.version
      where m.fleet_config_id = $1
        and not ${IS_CARRIED}`,

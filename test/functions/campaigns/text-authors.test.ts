@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { AutoApplyScene } from '../../support/auto-apply-scene.ts'
 import { CampaignScene } from '../../support/campaign-scene.ts'
 import { eventually } from '../../support/eventually.ts'
-import { invoke, type SignedIn } from '../../support/invoke.ts'
+import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml } from '../../support/push-config.ts'
 
@@ -60,6 +61,87 @@ describe('whoever asked for a text in a campaign is an author of it', () => {
       body: { comment: 'mine' },
     })
     expect({ status, json }).toMatchObject({ status: 409, json: { reason: 'author' } })
+  })
+})
+
+describe('of versions that differ in their values only', () => {
+  const content = configYaml(3).replace('127.0.0.1', `\${muster:site}`)
+  const table = (...regions: string[]) => ({
+    content,
+    variables: [{ name: 'site', pattern: '[a-z0-9-]+', default: regions.join('-') }],
+    table: {
+      label: 'muster/region',
+      rows: Object.fromEntries(regions.map((region) => [region, { site: region }])),
+    },
+  })
+  let hosts: AutoApplyScene
+  let ann: SignedIn
+  let bob: SignedIn
+  const write = async (as: SignedIn, version: object) => {
+    const to = `POST /api/fleet-configs/${hosts.configId}/versions`
+    const { status, json } = await hosts.call(to, { comment: 'sites', ...version }, as)
+    expect(status, JSON.stringify(json)).toBe(201)
+    return (json as { number: number }).number
+  }
+  const ask = async (number: number, by: SignedIn) => {
+    const change = { kind: 'version', fleet_config_id: hosts.configId, number, takeover: true }
+    const draft = { name: `To ${number}`, change, scope: {}, waves: [{}] }
+    const { id } = (await hosts.call('POST /api/campaigns', draft, by)).json as CampaignRecord
+    await hosts.call(`POST /api/campaigns/${id}/plan`, undefined, by)
+    await eventually('the plan is made', () => hosts.ctx.campaigns.planner.progress(id) === null)
+    const { plan_hash } = await hosts.readCampaign(id)
+    expect((await hosts.call(`POST /api/campaigns/${id}/request`, { plan_hash }, by)).status).toBe(200)
+    return { id, plan_hash }
+  }
+  const approve = async ({ id, plan_hash }: Awaited<ReturnType<typeof ask>>, as: SignedIn) => {
+    const { status, json } = await hosts.call(
+      `POST /api/campaigns/${id}/approve`,
+      { plan_hash, comment: 'fine' },
+      as,
+    )
+    return [status, (json as { reason?: string }).reason]
+  }
+  const open = async () => {
+    hosts = await AutoApplyScene.open(database)
+    scene = { ctx: hosts.ctx } as CampaignScene
+    ann = hosts.editor
+    bob = hosts.approver
+  }
+
+  it('the authors of one are not those of the next, or after a while everybody would be', async () => {
+    await open()
+    await write(ann, table('paris'))
+    await hosts.carry(2)
+    const second = await ask(await write(bob, table('paris', 'berlin')), bob)
+    expect(await approve(second, bob)).toEqual([409, 'author'])
+    expect(await approve(second, ann)).toEqual([200, undefined])
+  })
+
+  it('those who wrote the same one, or asked for it, are authors of it', async () => {
+    await open()
+    const cy = await signIn(hosts.ctx, { groups: ['editor'] })
+    const first = await write(ann, table('paris'))
+    await hosts.call(`POST /api/campaigns/${(await ask(first, cy)).id}/withdraw`, {}, cy)
+    const again = await ask(await write(bob, table('paris')), bob)
+    expect(await approve(again, ann)).toEqual([409, 'author'])
+    expect(await approve(again, cy)).toEqual([409, 'author'])
+  })
+
+  it('the same holds where one applies by itself', async () => {
+    await open()
+    const [cy, dora] = [
+      await signIn(hosts.ctx, { groups: ['editor'] }),
+      await signIn(hosts.ctx, { groups: ['editor'] }),
+    ]
+    await hosts.carry(await write(cy, table('paris')))
+    const number = await write(dora, table('paris', 'berlin'))
+    await hosts.carry(number)
+    const asked = await hosts.request(number)
+    expect(asked.status, JSON.stringify(asked.json)).toBe(201)
+    const { plan_hash } = asked.json as { plan_hash: string }
+    const refused = { status: 409, json: { reason: 'author' } }
+    expect(await hosts.approve(plan_hash, dora)).toMatchObject(refused)
+    expect((await hosts.approve(plan_hash, cy)).status).toBe(200)
   })
 })
 

@@ -182,6 +182,33 @@ describe('a fleet config that Git holds', () => {
     expect(await post(`/api/campaigns/${id}/approve`, body, author.token)).toMatchObject(refused)
   })
 
+  it('is approved by whoever made the one before that ran, where only values are others', async () => {
+    await host('vm-1')
+    const [ann, bob] = [await signIn(ctx, { groups: ['editor'] }), await signIn(ctx, { groups: ['editor'] })]
+    const approve = async (id: string, as: SignedIn) => {
+      const body = { plan_hash: (await campaign(id)).plan_hash, comment: 'fine' }
+      const { status, json } = await post(`/api/campaigns/${id}/approve`, body, as.token)
+      return [status, (json as { reason?: string }).reason]
+    }
+    const sites = (rows: object, by: SignedIn) => ({
+      content: configYaml().replace('127.0.0.1', `\${muster:site}`),
+      variables: [{ name: 'site', pattern: '[a-z0-9-]+', default: 'nowhere' }],
+      table: { label: 'muster/region', rows },
+      commit_author: `Somebody <${by.email}>`,
+    })
+    const first = await ask(await wish(sites({ paris: { site: 'p' } }, ann)))
+    expect(await approve(first, ann)).toEqual([409, 'author'])
+    // What nobody brought to run comes with the next one.
+    const both = sites({ paris: { site: 'p' }, berlin: { site: 'b' } }, bob)
+    const second = await ask(await wish(both))
+    expect(await approve(second, ann)).toEqual([409, 'author'])
+    expect(await approve(second, bob)).toEqual([409, 'author'])
+    await database.pool.execute(`update campaigns set status = 'done' where id = $1`, [second])
+    const third = await ask(await wish(sites({ paris: { site: 'q' } }, bob)))
+    expect(await approve(third, bob)).toEqual([409, 'author'])
+    expect(await approve(third, ann)).toEqual([200, undefined])
+  })
+
   it('is about whom Git says, without another version or campaign', async () => {
     const first = await wish()
     const moved = { match_labels: { 'identity/host.name': 'db-*' } }
