@@ -211,6 +211,11 @@ export interface HttpDefinition<Params = unknown, Query = unknown, Body = unknow
   replies: readonly ReplySpec[]
   /** The expected failures `handle` can answer, beside those of the guards. */
   errors: readonly ProblemCode[]
+  /**
+   * Of a GET that uses up what it is called with: a front sends it to the owner once, and leads the browser to this page
+   * where nobody knows whether it was done. Absent for all that may be asked twice.
+   */
+  doneOnce?: { elsewhere: `/${string}` }
   handle(request: HttpRequest<Params, Query, Body>, ctx: Context): Promise<Reply> | Reply
 }
 

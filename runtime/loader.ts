@@ -34,6 +34,9 @@ const KEYS: Record<AnyFunction['kind'], readonly string[]> = {
   'opamp-post': ['path', 'handle', 'refuse', 'bodyBytesMax'],
 }
 
+/** Keys that are absent where they say nothing. */
+const OPTIONAL: Partial<Record<AnyFunction['kind'], readonly string[]>> = { http: ['doneOnce'] }
+
 /** The method and path of a route. */
 export function splitRoute(route: string): { method: RouteMethod; path: string } {
   const space = route.indexOf(' ')
@@ -44,7 +47,8 @@ function checkKeys(definition: Record<string, unknown>, kind: AnyFunction['kind'
   const problems: string[] = []
   for (const key of KEYS[kind]) if (definition[key] === undefined) problems.push(`"${key}" is missing`)
   for (const key of Object.keys(definition))
-    if (key !== 'kind' && !KEYS[kind].includes(key)) problems.push(`unknown key "${key}"`)
+    if (key !== 'kind' && !KEYS[kind].includes(key) && !OPTIONAL[kind]?.includes(key))
+      problems.push(`unknown key "${key}"`)
   return problems
 }
 
@@ -66,6 +70,8 @@ function checkHttp(definition: HttpFunction): string[] {
     problems.push(`unknown method in route "${definition.route}"`)
   if (!/^(\/[a-z0-9.-]+|\/:[a-z_]+\+?)+$/.test(path))
     problems.push(`malformed path in route "${definition.route}"`)
+  if (definition.doneOnce !== undefined && method !== 'GET')
+    problems.push(`"doneOnce" is for a GET, and the route is "${definition.route}"`)
   const access = definition.access
   if (access?.kind === 'public' && access.reason.trim() === '')
     problems.push('public access needs its reason')

@@ -14,6 +14,8 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 302, description: 'To the page that was wanted, or back to the sign-in page.' }],
   errors: ['not-found'],
+  // The provider takes its code once, and the state in the cookie goes with the answer.
+  doneOnce: { elsewhere: '/login?sso=unanswered' },
   async handle({ header, target, remoteAddress, onGone }, ctx) {
     const { oidc } = ctx.identity
     if (oidc === null) return problem('not-found')

@@ -56,6 +56,11 @@ export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
     method !== 'CONNECT' &&
     (path.startsWith('/api/') || path === '/api' || path === browsers.path || method === 'OPTIONS')
 
+  const doneOnce = ({ method, path }: RawRequest) => {
+    const match = route(method, path)
+    return match.kind === 'function' ? match.function.definition.doneOnce : undefined
+  }
+
   const answerSelf = (request: RawRequest): Reply => {
     const match = route(request.method, request.path)
     if (match.kind === 'method-not-allowed')
@@ -83,7 +88,8 @@ export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
       // owner.
       if (handlers !== null && request.path !== browsers.path) return handlers.handle(request)
       const taken = await callers.take(request, client)
-      const reply = 'reply' in taken ? taken.reply : await door.forward(taken.request, client)
+      const reply =
+        'reply' in taken ? taken.reply : await door.forward(taken.request, client, doneOnce(request))
       return withSecurity(reply, request, client.isSecure)
     },
   }

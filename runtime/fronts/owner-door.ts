@@ -8,7 +8,7 @@ import type { KnownOwner } from '../../lib/cluster/proofs.ts'
 import type { Timers } from '../../lib/fleet/state/timers.ts'
 import { LINK_MESSAGE_BYTES_MAX } from '../../lib/links/frames.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Handshake } from '../define.ts'
+import type { Handshake, HttpDefinition } from '../define.ts'
 import type { RawRequest } from '../listener.ts'
 import type { ProxyPolicy } from '../proxies.ts'
 import { problem, type Reply, text } from '../reply.ts'
@@ -66,6 +66,14 @@ export interface OwnerDoorParts {
   log: Log
 }
 
+/** A request as it is passed on, and whether it may be sent twice. */
+interface PassedOn {
+  request: RawRequest
+  body: Uint8Array
+  client: ReturnType<ProxyPolicy['clientOf']>
+  isSafe: boolean
+}
+
 /** How one attempt to pass a request on ended. `not-delivered`: no owner has seen it. */
 type Attempt = { kind: 'answered'; reply: Reply } | { kind: 'not-delivered' } | { kind: 'unanswered' }
 
@@ -98,20 +106,24 @@ export class OwnerDoor {
   /**
    * Pass a request on and give back the owner's answer as it comes. A request that was not delivered, or that may be
    * sent twice, is tried again until an owner answers or the wait is over; a change that was delivered and got no
-   * answer may stand, and is answered with `outcome-unknown`.
+   * answer may stand, and is answered with `outcome-unknown`, or leads elsewhere where it says so (`doneOnce`).
    */
-  async forward(request: RawRequest, client: ReturnType<ProxyPolicy['clientOf']>): Promise<Reply> {
+  async forward(
+    request: RawRequest,
+    client: ReturnType<ProxyPolicy['clientOf']>,
+    doneOnce?: HttpDefinition['doneOnce'],
+  ): Promise<Reply> {
     const body = await request.body()
     if (request.isOverBudget()) return problem('server-busy', {}, { 'Retry-After': '1' })
     if (body === 'aborted') return text('', 400)
     if (body === 'too-large') return problem('body-too-large')
-    const isSafe = SAFE_METHODS.has(request.method)
+    const isSafe = SAFE_METHODS.has(request.method) && doneOnce === undefined
     const found = await this.#untilOwned<Reply>(
       async (turn) => {
-        const attempt = await this.#attempt(turn, request, body, client)
+        const attempt = await this.#attempt(turn, { request, body, client, isSafe })
         if (attempt.kind === 'answered') return { kind: 'found', found: attempt.reply }
         if (attempt.kind === 'not-delivered') return AWAY
-        return isSafe ? AGAIN : { kind: 'found', found: problem('outcome-unknown') }
+        return isSafe ? AGAIN : { kind: 'found', found: unanswered(doneOnce) }
       },
       () => request.isAborted(),
     )
@@ -233,16 +245,11 @@ export class OwnerDoor {
     this.#turns.lost(epoch)
   }
 
-  #attempt(
-    turn: Turn,
-    request: RawRequest,
-    body: Uint8Array,
-    client: ReturnType<ProxyPolicy['clientOf']>,
-  ): Promise<Attempt> {
+  #attempt(turn: Turn, { request, body, client, isSafe }: PassedOn): Promise<Attempt> {
     return new Promise((resolve) => {
       let isDelivered = false
       let isAnswered = false
-      const outgoing = this.#begin(turn, request, body.length, client)
+      const outgoing = this.#begin(turn, { request, body, client, isSafe })
       if (outgoing === null) {
         resolve({ kind: 'answered', reply: text('Bad Request\n', 400) })
         return
@@ -293,12 +300,7 @@ export class OwnerDoor {
   }
 
   /** Begin the request to the owner; null where Node cannot send its method, path or headers. */
-  #begin(
-    { owner, isTrial }: Turn,
-    request: RawRequest,
-    bodyBytes: number,
-    client: ReturnType<ProxyPolicy['clientOf']>,
-  ): ClientRequest | null {
+  #begin({ owner, isTrial }: Turn, { request, body, client, isSafe }: PassedOn): ClientRequest | null {
     const { method, path, query } = request
     const options = {
       method,
@@ -307,13 +309,11 @@ export class OwnerDoor {
         ...toForwardedHeaders(request.headers(), client, this.#parts.self, owner),
         // Of a GET, HEAD, DELETE or OPTIONS Node would send the body without saying that there is one, and what a client
         // chose would be read as the next request on the connection.
-        ...(bodyBytes > 0 ? { 'content-length': String(bodyBytes) } : {}),
+        ...(body.length > 0 ? { 'content-length': String(body.length) } : {}),
       },
       // A change gets a new connection: on a kept one nobody knows whether it was delivered. Nor does one show that the
       // owner can be reached.
-      ...(SAFE_METHODS.has(method) && !isTrial
-        ? { agent: this.#connections.agent, owner }
-        : this.#newConnection(owner)),
+      ...(isSafe && !isTrial ? { agent: this.#connections.agent, owner } : this.#newConnection(owner)),
     } as const
     try {
       return requestOver(options)
@@ -392,6 +392,17 @@ export class OwnerDoor {
 /** Whether the process that was asked is not the owner, or does not accept this one as a member. */
 const isRefusal = ({ statusCode, headers }: IncomingMessage): boolean =>
   statusCode === NOT_THE_OWNER || headers[REFUSED] !== undefined
+
+/** What whoever asked is told where the owner may have done it and did not say so. */
+const unanswered = (doneOnce: HttpDefinition['doneOnce']): Reply =>
+  doneOnce === undefined
+    ? problem('outcome-unknown')
+    : {
+        status: 302,
+        headers: { Location: doneOnce.elsewhere, 'Cache-Control': 'no-store' },
+        cookies: [],
+        body: null,
+      }
 
 async function toReply(method: string, response: IncomingMessage): Promise<Reply> {
   const headers: Record<string, string> = {}

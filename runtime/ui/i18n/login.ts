@@ -20,6 +20,8 @@ export const loginTexts = defineTexts({
     expired: 'Your session has ended. Sign in again; you come back to where you were.',
     required: 'Fill in e-mail and password.',
     with: (name: string) => `Continue with ${name}`,
+    unanswered:
+      'The server gave no answer when you came back from the identity provider: it was being replaced. Sign in once more.',
     refused: {
       provider_away: 'The identity provider does not answer. Try again in a moment.',
       provider_refused:
@@ -57,6 +59,8 @@ export const loginTexts = defineTexts({
     expired: 'Votre session est terminée. Reconnectez-vous ; vous reviendrez où vous étiez.',
     required: 'Indiquez le courriel et le mot de passe.',
     with: (name: string) => `Continuer avec ${name}`,
+    unanswered:
+      'Le serveur n’a pas répondu à votre retour du fournisseur d’identité : on le remplaçait. Connectez-vous encore une fois.',
     refused: {
       provider_away: 'Le fournisseur d’identité ne répond pas. Réessayez dans un moment.',
       provider_refused:

@@ -129,6 +129,11 @@ export function LoginPage() {
           </div>
         )}
         {query.value.get('sso') === 'refused' && <Refused />}
+        {query.value.get('sso') === 'unanswered' && (
+          <div class="notice t-warn" role="status">
+            <div>{words.unanswered}</div>
+          </div>
+        )}
         {methods.failure && <FailureNotice failure={methods.failure} retry={methods.reload} />}
         {password && <PasswordForm method={password} />}
         {list

@@ -97,3 +97,11 @@ test('an administrator links whoever has the e-mail of a local user', async () =
   await context.close()
   await theirs.context.close()
 })
+
+test('whoever came back to a server that gave no answer reads to sign in once more', async () => {
+  const { page, context } = await visit(browser, service.url)
+  await page.goto('/login?sso=unanswered')
+  await page.getByText('Sign in once more.').waitFor()
+  await page.getByRole('link', { name: 'Continue with Example SSO' }).waitFor()
+  await context.close()
+})
