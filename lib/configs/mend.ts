@@ -25,28 +25,37 @@ function findMended(diff: ConfigDiff, failing: ReadonlyMap<string, FailingExport
   return new Set(mended.map(({ field_path: path }) => path))
 }
 
+/** How risky a change is to one workload. */
+export interface WeighedRisk {
+  severity: RiskLevel
+  /** Ids of the risks of the diff that are no more than medium here; empty where the change is no mend. */
+  mended: readonly string[]
+  /** How many of its risks are high here. */
+  highCount: number
+}
+
 /**
  * How risky a change is where it may be the mend: nothing arrives at a host that no instance can reach, so that another
  * one in its place loses nothing. It may be the wrong place still, and deserves a look.
  */
-export function riskOfMend(
-  diff: ConfigDiff,
-  failing: ReadonlyMap<string, FailingExporter>,
-): { severity: RiskLevel; isMend: boolean } {
-  const mended = findMended(diff, failing)
-  if (mended.size === 0) return { severity: diff.risk_score.severity, isMend: false }
-  const isOfMended = ({ path }: { path: string }) => [...mended].some((field) => field.startsWith(`${path}.`))
+export function weighRisks(diff: ConfigDiff, failing: ReadonlyMap<string, FailingExporter>): WeighedRisk {
+  const fields = findMended(diff, failing)
+  const isMended = ({ rule, affected_paths: paths }: ConfigDiff['risk_items'][number]) =>
+    MOVED.has(rule) && paths.every((path) => fields.has(path))
+  const kept = diff.risk_items.filter((one) => fields.size === 0 || !isMended(one))
+  const highCount = kept.filter(({ risk }) => risk === 'high').length
+  if (fields.size === 0) return { severity: diff.risk_score.severity, mended: [], highCount }
+  const isOfMended = ({ path }: { path: string }) => [...fields].some((field) => field.startsWith(`${path}.`))
   const left: readonly { risk: RiskLevel }[] = [
-    ...diff.risk_items.filter(
-      ({ rule, affected_paths: paths }) => !(MOVED.has(rule) && paths.every((path) => mended.has(path))),
-    ),
-    ...diff.endpoints.filter(({ field_path: path }) => !mended.has(path)),
+    ...kept,
+    ...diff.endpoints.filter(({ field_path: path }) => !fields.has(path)),
     ...diff.pipelines,
     ...diff.components.flatMap((one): { risk: RiskLevel }[] =>
-      isOfMended(one.component) ? one.changed_fields.filter(({ path }) => !mended.has(path)) : [one],
+      isOfMended(one.component) ? one.changed_fields.filter(({ path }) => !fields.has(path)) : [one],
     ),
   ]
-  return { severity: maxRisk(['medium', ...left.map(({ risk }) => risk)]), isMend: true }
+  const mended = diff.risk_items.filter(isMended).map(({ id }) => id)
+  return { severity: maxRisk(['medium', ...left.map(({ risk }) => risk)]), mended, highCount }
 }
 
 /** The exporters that fail now, each with whether a change does something to it, where it can be compared. */

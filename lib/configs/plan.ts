@@ -6,9 +6,10 @@ import type { PolicyEvaluation } from '../wire/policy.ts'
 import type { ValidationResult } from '../wire/validation.ts'
 import { type ComponentRef, excludedInstances } from './check/components.ts'
 import type { ConfigTarget } from './check/target.ts'
-import { listFailing, riskOfMend } from './mend.ts'
+import { listFailing, type WeighedRisk, weighRisks } from './mend.ts'
 
 const FAILED_HERE = { code: 'failed_here', reason: 'This config failed here when it was last pushed.' }
+const NO_RISK: WeighedRisk = { severity: 'none', mended: [], highCount: 0 }
 const MENDS = { code: 'mends_unreachable', reason: 'No instance can reach the destination that it replaces.' }
 
 /** Everything that a plan is made of. */
@@ -27,7 +28,8 @@ export interface PlanFacts {
 /** What a push of a draft to a workload would do, and what stands in its way. */
 export function planPush(facts: PlanFacts): Omit<ConfigPlan, 'export'> {
   const { draft, target, validation, required, policy } = facts
-  const planned = planTarget(facts)
+  const weighed = facts.diff === null ? NO_RISK : weighRisks(facts.diff, target.failing)
+  const planned = planTarget(facts, weighed)
   const isCollector = target.type === 'collector'
   const excluded = validation.valid ? excludedInstances(required, target.instances) : []
   const hardFailures = [
@@ -53,7 +55,7 @@ export function planPush(facts: PlanFacts): Omit<ConfigPlan, 'export'> {
       reached_instance_count: planned.excluded ? 0 : target.instances.length - excluded.length,
       excluded_instance_count: planned.excluded ? target.instances.length : excluded.length,
     },
-    risk_score: { ...riskOf(facts), applies_to_count: isCollector ? 1 : 0 },
+    risk_score: { ...riskOf(facts, weighed), applies_to_count: isCollector ? 1 : 0 },
     compared_with: facts.comparedWith,
     ...(target.failing.size === 0 ? {} : { failing_now: listFailing(facts.diff, target.failing) }),
     targets: [planned],
@@ -77,20 +79,25 @@ export function planPush(facts: PlanFacts): Omit<ConfigPlan, 'export'> {
  * How risky a draft is: by what it changes, high where it failed here, however little it changes, and less where it only
  * gives up a destination that nobody can reach.
  */
-function riskOf({ draft, target, diff }: PlanFacts): Omit<ConfigPlan['risk_score'], 'applies_to_count'> {
+function riskOf(
+  { draft, target, diff }: PlanFacts,
+  { severity, mended }: WeighedRisk,
+): Omit<ConfigPlan['risk_score'], 'applies_to_count'> {
   const { reasons, reason_codes: codes = [] } = diff?.risk_score ?? { reasons: [] }
-  const { severity, isMend } =
-    diff === null ? ({ severity: 'none', isMend: false } as const) : riskOfMend(diff, target.failing)
   const hasFailed = target.failedHashes.has(configHash(draft))
-  const first = [...(hasFailed ? [FAILED_HERE] : []), ...(isMend ? [MENDS] : [])]
+  const first = [...(hasFailed ? [FAILED_HERE] : []), ...(mended.length > 0 ? [MENDS] : [])]
   return {
     severity: hasFailed ? 'high' : severity,
     reasons: [...first.map(({ reason }) => reason), ...reasons],
     reason_codes: [...first.map(({ code }) => code), ...codes],
+    ...(mended.length === 0 ? {} : { mended_risk_ids: [...mended] }),
   }
 }
 
-function planTarget({ target, validation, required, diff, comparedWith }: PlanFacts): PlanTarget {
+function planTarget(
+  { target, validation, required, comparedWith }: PlanFacts,
+  { highCount }: WeighedRisk,
+): PlanTarget {
   const isReadOnly = !target.acceptsRemoteConfig
   // A degraded workload does not count as offline, for a push may repair it, unless no instance can take the config.
   // A draft that failed validation counts no instance as lacking a component: the validation says so itself.
@@ -113,7 +120,7 @@ function planTarget({ target, validation, required, diff, comparedWith }: PlanFa
     validation_status: validation.valid ? 'ok' : 'failed',
     ...(errors.length === 0 ? {} : { validation_errors: errors }),
     components_missing_count: errors.filter((code) => code === 'component_not_installed').length,
-    high_risk_change_count: diff?.risk_items.filter(({ risk }) => risk === 'high').length ?? 0,
+    high_risk_change_count: highCount,
     excluded: reasons.length > 0,
     exclusion_reasons: reasons,
     hard_failures: failures,

@@ -15,6 +15,10 @@ export const RiskScore = named(
     severity: RiskLevel,
     reasons: array(string()),
     reason_codes: note('The rules of the reasons, in their order.', optional(array(string()))),
+    mended_risk_ids: note(
+      'Of a plan: those of the risks of its diff that are no more than medium on this workload, as they take an exporter away from a host that no instance can reach; absent for none.',
+      optional(array(string())),
+    ),
     applies_to_count: number(),
   }),
 )

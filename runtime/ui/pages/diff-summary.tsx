@@ -43,15 +43,14 @@ function toText(word: DiffWord): string {
   }
 }
 
-function Risks({ diff, risk }: { diff: ConfigDiff; risk: RiskLevel | undefined }) {
+function Risks({ diff, mended }: { diff: ConfigDiff; mended: readonly string[] }) {
   const words = say(changeTexts)
   const items = diff.risk_items.filter(({ risk }) => risk === 'high' || risk === 'medium')
   if (items.length === 0) return null
   return (
     <ul class="list">
       {items.map((item) => (
-        // What is no high risk here as a whole is none in any part.
-        <li key={item.id} class={item.risk === 'high' && risk !== 'medium' ? 'bad' : 'warn'}>
+        <li key={item.id} class={item.risk === 'high' && !mended.includes(item.id) ? 'bad' : 'warn'}>
           <Icon shape="triangle" />
           <div>
             {translated(words.rule, item.rule, item.title)}
@@ -188,7 +187,7 @@ export function DiffSummary({
       <Unreadable diff={data} />
       {lines.length === 0 && data.valid && <p class="muted">{words.noMeaning}</p>}
       <Does lines={lines} />
-      <Risks diff={data} risk={planned?.risk_score.severity} />
+      <Risks diff={data} mended={planned?.risk_score.mended_risk_ids ?? []} />
       <Reach diff={data} workloadId={workloadId} />
     </section>
   )

@@ -231,6 +231,15 @@ describe('POST /api/workloads/:id/config/plan', () => {
       reasons: ['No instance can reach the destination that it replaces.', 'OTLP endpoint changed'],
       reason_codes: ['mends_unreachable', 'otlp_endpoint_changed'],
     })
+    // What the diff calls high by itself is counted as it is weighed here.
+    expect(json.summary.high_risk_change_count).toBe(0)
+    const context = { workload_id: 'dark' }
+    const { json: diff } = await post<ConfigDiff>('/api/configs/diff', {
+      base_yaml: GOOD,
+      target_yaml: moved,
+      context,
+    })
+    expect(json.risk_score.mended_risk_ids).toEqual(diff.risk_items.map(({ id }) => id))
     expect(json.failing_now).toEqual([{ component: 'exporters.otlp', is_changed: true }])
     // Where it can be reached from some, they lose it.
     expect((await plan('dim', moved)).json.risk_score.severity).toBe('high')
