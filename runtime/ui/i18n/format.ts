@@ -19,6 +19,7 @@ const numbers = [0, 1, 2].map((digits) =>
   once((locale) => new Intl.NumberFormat(locale, { maximumFractionDigits: digits })),
 )
 const exact = once((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' }))
+const moment = once((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' }))
 const day = once((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'long' }))
 const clock = once((locale) => new Intl.DateTimeFormat(locale, { timeStyle: 'short' }))
 const relative = once((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }))
@@ -32,6 +33,9 @@ export const formatNumber = (value: number, digits: 0 | 1 | 2 = 0): string => nu
 
 /** The exact local time, with its zone. */
 export const formatExact = (iso: string): string => exact().format(new Date(iso))
+
+/** The local day and time to the second: what is compared. */
+export const formatMoment = (iso: string): string => moment().format(new Date(iso))
 
 /** A day, such as 3 July 2026. */
 export const formatDay = (iso: string): string => day().format(new Date(iso))

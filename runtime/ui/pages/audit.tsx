@@ -16,7 +16,7 @@ import { Action, TextField } from '../parts/controls.tsx'
 import { NamedFact, usePeople } from '../parts/fact-value.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Pairs } from '../parts/page.tsx'
-import { Ago } from '../parts/state.tsx'
+import { Moment } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { toastFailure } from '../parts/toast.tsx'
 import { WorkloadLink } from '../parts/workload-link.tsx'
@@ -29,13 +29,22 @@ import { useResource } from '../state/use-resource.ts'
 const PAGE = 50
 const FILTERS = ['person', 'action', 'workload'] as const
 
-/** The filters of the address as the API takes them. Days are the reader's own. */
+const DAY = /^\d{4}-\d\d-\d\d$/
+
+/** A bound of the address with its time of day: a day alone is meant from its first minute to its last. */
+function readMoment(search: URLSearchParams, key: 'from' | 'to'): string {
+  const told = search.get(key) ?? ''
+  return DAY.test(told) ? `${told}T${key === 'from' ? '00:00' : '23:59'}` : told
+}
+
+/** The filters of the address as the API takes them. Times are the reader's own. */
 function readFilter(search: string): Record<string, string | undefined> {
   const wanted = new URLSearchParams(search)
   const text = (key: string) => wanted.get(key) || undefined
-  const day = (key: string, time: string) => {
-    const date = new Date(`${wanted.get(key)}T${time}`)
-    return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
+  // A minute is meant whole: to its last millisecond where it is the end.
+  const bound = (key: 'from' | 'to', restMs: number) => {
+    const date = new Date(readMoment(wanted, key))
+    return Number.isNaN(date.getTime()) ? undefined : new Date(date.getTime() + restMs).toISOString()
   }
   const action = text('action')
   const meant = action === undefined ? [] : findActions(action)
@@ -43,40 +52,37 @@ function readFilter(search: string): Record<string, string | undefined> {
     person: text('person'),
     actions: action === undefined ? undefined : meant.length > 0 ? meant.join(',') : action,
     workload: text('workload'),
-    from: day('from', '00:00:00'),
-    to: day('to', '23:59:59.999'),
+    from: bound('from', 0),
+    to: bound('to', 59_999),
   }
 }
 
-function Verify() {
-  const words = say(auditTexts)
-  const result = useSignal<AuditVerification | null>(null)
+/** Asks whether the chain is whole, and what came of it. */
+function useVerification() {
+  const found = useSignal<AuditVerification | null>(null)
   const isBusy = useSignal(false)
   const verify = async () => {
     if (isBusy.value) return
     isBusy.value = true
     const answer = await api.verifyAudit()
     isBusy.value = false
-    if (answer.ok) result.value = answer.value
+    if (answer.ok) found.value = answer.value
     else toastFailure(answer)
   }
-  const found = result.value
+  return { found: found.value, isBusy: isBusy.value, verify }
+}
+
+function Verified({ found }: { found: AuditVerification }) {
+  const words = say(auditTexts)
   return (
-    <>
-      <div class="actions" style={{ marginTop: '16px' }}>
-        <Action onClick={() => void verify()}>{isBusy.value ? words.verifying : words.verify}</Action>
-      </div>
-      {found && (
-        <div class={`say t-${found.valid ? 'ok' : 'bad'}`} role="status">
-          <p>
-            {found.valid
-              ? words.intact(found.checked_count, String(found.head_seq ?? 0))
-              : words.broken(String(found.first_bad_seq ?? '?'))}{' '}
-            {found.head_hash && <span class="hash muted">{found.head_hash}</span>}
-          </p>
-        </div>
-      )}
-    </>
+    <div class={`say t-${found.valid ? 'ok' : 'bad'}`} role="status">
+      <p>
+        {found.valid
+          ? words.intact(found.checked_count, String(found.head_seq ?? 0))
+          : words.broken(String(found.first_bad_seq ?? '?'))}{' '}
+        {found.head_hash && <span class="hash muted">{found.head_hash}</span>}
+      </p>
+    </div>
   )
 }
 
@@ -114,7 +120,7 @@ function Detail({ event, people }: { event: AuditEventRecord; people: ReadonlyMa
     Object.entries(PUSH_OF).flatMap(([hash, push]) => (known.has(hash) && known.has(push) ? push : [])),
   )
   return (
-    <>
+    <div class="detail">
       <Pairs
         of={fields.flatMap(([key, value]) =>
           told.has(key)
@@ -144,7 +150,7 @@ function Detail({ event, people }: { event: AuditEventRecord; people: ReadonlyMa
         <summary class="faint">{say(auditTexts).raw}</summary>
         <pre class="mono">{JSON.stringify(event, null, 2)}</pre>
       </details>
-    </>
+    </div>
   )
 }
 
@@ -197,7 +203,7 @@ const breakAtDots = (code: string) =>
 function columnsOf(people: ReadonlyMap<string, string>): TableColumn<AuditEventRecord>[] {
   const { column } = say(auditTexts)
   return [
-    { title: column.when, look: 'muted', cell: (event) => <Ago at={event.occurred_at} /> },
+    { title: column.when, look: 'muted', cell: (event) => <Moment at={event.occurred_at} /> },
     { title: column.who, cell: describeWho },
     {
       title: column.action,
@@ -232,7 +238,13 @@ function Filters() {
         <TextField key={key} label={words[key]} hint={words.hint[key]} {...bound(key)} />
       ))}
       {(['from', 'to'] as const).map((key) => (
-        <TextField key={key} label={words[key]} type="date" {...bound(key)} />
+        <TextField
+          key={key}
+          label={words[key]}
+          type="datetime-local"
+          {...bound(key)}
+          value={readMoment(query.value, key)}
+        />
       ))}
     </div>
   )
@@ -268,6 +280,7 @@ export function AuditPage() {
   const page = useResource(`audit:${search}:${offset}`, (abort) =>
     api.audit({ ...filter, limit: PAGE, offset }, abort),
   )
+  const { found, isBusy, verify } = useVerification()
   const exportCsv = async () => {
     const result = await api.exportAudit(filter)
     if (result.ok) saveFile(result.value.blob, result.value.name)
@@ -277,8 +290,9 @@ export function AuditPage() {
     <>
       <Head title={words.title}>
         <Action onClick={() => void exportCsv()}>{words.exportCsv}</Action>
+        <Action onClick={() => void verify()}>{isBusy ? words.verifying : words.verify}</Action>
       </Head>
-      <Verify />
+      {found && <Verified found={found} />}
       <Filters />
       <Loaded of={page}>{(data) => <Events page={data} offset={offset} />}</Loaded>
     </>

@@ -4,7 +4,7 @@ import { shownStatusOf } from '../../../lib/model/workload-states.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
-import { formatAgo, formatExact } from '../i18n/format.ts'
+import { formatAgo, formatExact, formatMoment } from '../i18n/format.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { seenAt, watchSeen } from '../state/seen.ts'
 import { Icon, type Shape } from './icons.tsx'
@@ -85,6 +85,13 @@ export function Ago({ at }: { at: string | undefined | null }) {
     </time>
   )
 }
+
+/** When exactly, for whoever compares times; how long ago that is on hover. */
+export const Moment = ({ at }: { at: string }) => (
+  <time dateTime={at} title={`${formatAgo(at)} · ${formatExact(at)}`}>
+    {formatMoment(at)}
+  </time>
+)
 
 /**
  * When a workload was last heard of. The server is asked again as long as it is on the screen, since no frame tells of
