@@ -57,8 +57,11 @@ export const shownStatusOf = (workload: WorkloadRecord): ReturnType<typeof statu
 export function deadEndOf({
   current_config_push: push,
   active_config_hash: active,
-}: Pick<WorkloadRecord, 'current_config_push' | 'active_config_hash'>): string | null {
-  if (push?.aftermath?.kind !== 'nowhere_to_go') return null
+}: {
+  current_config_push?: Partial<Pick<RevisionRecord, 'aftermath' | 'config_hash'>> | undefined
+  active_config_hash?: string | undefined
+}): string | null {
+  if (push?.aftermath?.kind !== 'nowhere_to_go' || push.config_hash === undefined) return null
   return active === undefined || active === push.config_hash ? push.config_hash : null
 }
 

@@ -18,6 +18,9 @@ export const historyTexts = defineTexts({
     agree: 'All instances run what is assigned.',
     disagree: (count: number) =>
       `${n(count)} ${plural(count, 'instance does', 'instances do')} not run what is assigned.`,
+    inRollout: 'Some are to: they are members of a rollout in stages.',
+    seeRollout: 'See the rollout',
+    given: (hash: string) => `It is to run ${hash}.`,
     compare: 'Compare',
     compareHint: 'Choose two to compare.',
     compareTitle: 'Compare two configs',
@@ -92,6 +95,9 @@ export const historyTexts = defineTexts({
     agree: 'Toutes les instances exécutent ce qui est assigné.',
     disagree: (count: number) =>
       `${n(count)} ${plural(count, 'instance n’exécute', 'instances n’exécutent')} pas ce qui est assigné.`,
+    inRollout: 'Certaines le doivent : elles sont membres d’un déploiement par étapes.',
+    seeRollout: 'Voir le déploiement',
+    given: (hash: string) => `Elle doit exécuter ${hash}.`,
     compare: 'Comparer',
     compareHint: 'Choisissez-en deux à comparer.',
     compareTitle: 'Comparer deux configs',

@@ -1,4 +1,4 @@
-import type { RolloutGateName, StageHold } from '../../../lib/wire/rollouts.ts'
+import type { RolloutGateName, RolloutRecord, StageHold } from '../../../lib/wire/rollouts.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatNumber } from './format.ts'
 
@@ -59,8 +59,18 @@ export const rolloutTexts = defineTexts({
       `${gate}: ${n(value, 1)}, at most ${n(limit, 1)}`,
     gateLimit: (gate: string, limit: number) => `${gate}: at most ${n(limit, 1)}`,
     letPass: (count: number) => `${n(count)} let pass by an operator`,
-    halted: (gate: string, value: number, limit: number, stage: number, names: string, now: number | null) =>
-      `Halted in stage ${n(stage)}: ${gate} ${n(value, 1)}, allowed ${n(limit, 1)}: ${names}.${now === null ? '' : ` It is ${n(now, 1)} now.`}`,
+    tripped: {
+      no_failure: (count: number, of: number) =>
+        `${n(count)} of ${n(of)} ${plural(of, 'instance', 'instances')} failed the config`,
+      health: (count: number, of: number) =>
+        `${n(count)} of ${n(of)} ${plural(of, 'instance', 'instances')} became unhealthy`,
+      drift: (count: number, of: number) =>
+        `${n(count)} of ${n(of)} ${plural(of, 'instance runs', 'instances run')} something else`,
+    },
+    allowed: (limit: number) =>
+      limit === 0 ? 'none is allowed' : `${n(limit, 1)} ${plural(limit, 'is', 'are')} allowed`,
+    halted: (what: string, allowed: string, stage: number, names: string, now: number | null) =>
+      `Halted in stage ${n(stage)}: ${what}${names && ` (${names})`}; ${allowed}.${now === null ? '' : ` Now it is ${n(now, 1)}.`}`,
     stalled: {
       no_member: (stage: number, count: number, names: string) =>
         count === 1
@@ -186,8 +196,20 @@ export const rolloutTexts = defineTexts({
       `${gate} : ${n(value, 1)}, au plus ${n(limit, 1)}`,
     gateLimit: (gate: string, limit: number) => `${gate} : au plus ${n(limit, 1)}`,
     letPass: (count: number) => `${n(count)} ${plural(count, 'admise', 'admises')} par un opérateur`,
-    halted: (gate: string, value: number, limit: number, stage: number, names: string, now: number | null) =>
-      `Arrêté à l’étape ${n(stage)} : ${gate} ${n(value, 1)}, permis ${n(limit, 1)} : ${names}.${now === null ? '' : ` Maintenant ${n(now, 1)}.`}`,
+    tripped: {
+      no_failure: (count: number, of: number) =>
+        `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(of)} ${plural(count, 'a', 'ont')} échoué à appliquer la config`,
+      health: (count: number, of: number) =>
+        `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(of)} ${plural(count, 'est passée', 'sont passées')} en défaut`,
+      drift: (count: number, of: number) =>
+        `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(of)} ${plural(count, 'exécute', 'exécutent')} autre chose`,
+    },
+    allowed: (limit: number) =>
+      limit === 0
+        ? 'aucune n’est permise'
+        : `${n(limit, 1)} ${plural(limit, 'est permise', 'sont permises')}`,
+    halted: (what: string, allowed: string, stage: number, names: string, now: number | null) =>
+      `Arrêté à l’étape ${n(stage)} : ${what}${names && ` (${names})`} ; ${allowed}.${now === null ? '' : ` Maintenant ${n(now, 1)}.`}`,
     stalled: {
       no_member: (stage: number, count: number, names: string) =>
         count === 1
@@ -263,6 +285,24 @@ export const rolloutTexts = defineTexts({
     onlyHalted: 'Il avance seul ; on ne continue qu’un déploiement arrêté.',
   },
 })
+
+/** What made a rollout halt, and how much of that is allowed: both as parts of a sentence. */
+export function describeTripped({
+  gate,
+  value,
+  limit,
+  of,
+}: Pick<NonNullable<RolloutRecord['halt']>, 'gate' | 'value' | 'limit'> & { of: number }): [
+  what: string,
+  allowed: string,
+] {
+  const { tripped, allowed } = say(rolloutTexts)
+  const isKnown = gate in tripped
+  return [
+    isKnown ? tripped[gate as keyof typeof tripped](value, of) : `${gate} ${n(value, 1)}`,
+    allowed(limit),
+  ]
+}
 
 /** What keeps the next stage of a rollout from starting. */
 export function describeHold({ reason, about = '' }: StageHold): string {

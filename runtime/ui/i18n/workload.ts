@@ -1,5 +1,6 @@
-import { defineTexts, plural } from './define.ts'
-import { formatNumber } from './format.ts'
+import type { RunningConfigs } from '../../../lib/wire/workloads.ts'
+import { defineTexts, plural, say } from './define.ts'
+import { formatNumber, shortHash } from './format.ts'
 
 const n = formatNumber
 
@@ -119,8 +120,8 @@ export const workloadTexts = defineTexts({
         `The staged rollout halted in stage ${n(stage)}: nobody in it runs the config.`,
         'The others keep what they ran. Look at the stage, then continue, abort or roll back.',
       ],
-      rolloutHalted: (stage: number, gate: string, value: number, now: number | null): [string, string] => [
-        `The staged rollout halted in stage ${n(stage)}: ${gate} ${n(value)}${now === null ? '' : ` (${n(now)} now)`}.`,
+      rolloutHalted: (stage: number, what: string, allowed: string, now: number | null): [string, string] => [
+        `The staged rollout halted in stage ${n(stage)}: ${what}${now === null ? '' : ` (${n(now)} now)`}; ${allowed}.`,
         'The others keep what they ran. Look at the stage, then continue, abort or roll back.',
       ],
       rollout: (applied: number): [string, string] => [
@@ -371,8 +372,8 @@ export const workloadTexts = defineTexts({
         `Le déploiement par étapes s’est arrêté à l’étape ${n(stage)} : personne n’y fait tourner la config.`,
         'Les autres gardent ce qu’elles exécutaient. Voyez l’étape, puis continuez, abandonnez ou revenez en arrière.',
       ],
-      rolloutHalted: (stage: number, gate: string, value: number, now: number | null): [string, string] => [
-        `Le déploiement par étapes s’est arrêté à l’étape ${n(stage)} : ${gate} ${n(value)}${now === null ? '' : ` (${n(now)} maintenant)`}.`,
+      rolloutHalted: (stage: number, what: string, allowed: string, now: number | null): [string, string] => [
+        `Le déploiement par étapes s’est arrêté à l’étape ${n(stage)} : ${what}${now === null ? '' : ` (${n(now)} maintenant)`} ; ${allowed}.`,
         'Les autres gardent ce qu’elles exécutaient. Voyez l’étape, puis continuez, abandonnez ou revenez en arrière.',
       ],
       rollout: (applied: number): [string, string] => [
@@ -508,3 +509,18 @@ export const workloadTexts = defineTexts({
     },
   },
 })
+
+/** What its instances run, where not all of them run what it is to run. */
+export function describeRunning({
+  wanted_count,
+  instance_count,
+  unknown_count,
+  others,
+}: RunningConfigs): string {
+  const words = say(workloadTexts)
+  return [
+    words.runIt(wanted_count, instance_count),
+    ...others.map((other) => words.runOther(other.instance_count, shortHash(other.config_hash))),
+    ...(unknown_count > 0 ? [words.runUnknown(unknown_count)] : []),
+  ].join('; ')
+}

@@ -9,15 +9,26 @@ export const isSilent = (
 ): boolean =>
   isOpen(push) && (push.target_count ?? 0) > 0 && (push.no_status_count ?? 0) >= (push.target_count ?? 0)
 
-/** How the instances of a push stand, each counted once: who has not answered in time does not wait any more. */
-export const sharesOf = (
-  push: Pick<RevisionRecord, 'applied_count' | 'failed_count' | 'pending_count' | 'no_status_count'>,
-): { applied: number; failed: number; silent: number; waiting: number } => ({
-  applied: push.applied_count,
-  failed: push.failed_count,
-  silent: push.no_status_count,
-  waiting: Math.max(0, push.pending_count - push.no_status_count),
-})
+/**
+ * How the instances of a push stand, each counted once: who has not answered in time does not wait any more, nor does
+ * anybody once the push has ended.
+ */
+export function sharesOf(
+  push: Pick<
+    RevisionRecord,
+    'applied_count' | 'failed_count' | 'pending_count' | 'no_status_count' | 'status' | 'phase'
+  >,
+): { applied: number; failed: number; silent: number; waiting: number } {
+  // One that is applied may still be on its way to some.
+  const isOver = push.status === 'failed' || push.phase === 'superseded' || push.phase === 'aborted'
+  const silent = isOver ? push.pending_count : push.no_status_count
+  return {
+    applied: push.applied_count,
+    failed: push.failed_count,
+    silent,
+    waiting: Math.max(0, push.pending_count - silent),
+  }
+}
 
 /**
  * How far a push got, in one word; `in_part` for one that only some of its instances run, `halted` for a push in

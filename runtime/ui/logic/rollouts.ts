@@ -70,6 +70,10 @@ export function valueSinceHalt({ status, halt, stages }: RolloutRecord): number 
   return gate.value
 }
 
+/** The instances that are in a stage or in one before it. */
+export const memberCountOf = ({ stages }: Pick<RolloutRecord, 'stages'>, stage: number): number =>
+  stages[stage]?.target_count ?? 0
+
 /** Whether a rollout halted for want of members or of answers, which no gate measures. */
 export const isStall = (gate: string | undefined): gate is 'no_member' | 'no_answer' =>
   gate === 'no_member' || gate === 'no_answer'

@@ -8,17 +8,21 @@ import {
   deadEndOf,
   environmentOf,
   presenceOf,
+  readOnlyReason,
   shownStatusOf,
   versionsOf,
 } from '../../../lib/model/workload-states.ts'
-import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import type { RunningConfigs, WorkloadRecord } from '../../../lib/wire/workloads.ts'
 
-/** A name and its place, the telling one first: that is the place where others have the name too. */
+/** Whether a place is a host: people look for that, where a cluster and its namespace are the place of many workloads. */
+const isHost = (place: string): boolean => place !== '' && !place.includes('/')
+
+/** A name and its place, the telling one first: that is the host where others have the name too. */
 export const tellingFirst = (
   name: string,
   place: string,
   isShared: boolean,
-): [first: string, second: string] => (isShared && place !== '' ? [place, name] : [name, place])
+): [first: string, second: string] => (isShared && isHost(place) ? [place, name] : [name, place])
 
 /** A name with what tells it apart from others that are alike; either may be missing. */
 export const namedAt = (name: string, place: string, isShared: boolean): string =>
@@ -29,6 +33,12 @@ export const namedAt = (name: string, place: string, isShared: boolean): string 
 /** The config that a workload is to run, where it can; else what its instances report is what there is to show. */
 export const workableHashOf = (workload: WorkloadRecord): string | undefined =>
   deadEndOf(workload) === null ? workload.active_config_hash : undefined
+
+/** What live instances run, where not all of them run what the workload is to run; undefined where they do. */
+export const otherwiseRunning = (workload: WorkloadRecord): RunningConfigs | undefined =>
+  readOnlyReason(workload) === null && deadEndOf(workload) === null && workload.connected_instance_count > 0
+    ? workload.running_configs
+    : undefined
 
 /** The counters of the fleet page, each a filter. */
 export const FLEET_FILTERS = {

@@ -1,3 +1,4 @@
+import { deadEndOf } from '../../../lib/model/workload-states.ts'
 import type { DriftOverview, DriftStatus } from '../../../lib/wire/drift.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { describeCause } from '../i18n/causes.ts'
@@ -5,6 +6,7 @@ import { say } from '../i18n/define.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { postureTexts } from '../i18n/posture.ts'
 import { describeReason } from '../i18n/trouble.ts'
+import { workloadTexts } from '../i18n/workload.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { tellingReasons } from '../logic/drift.ts'
 import { Action } from '../parts/controls.tsx'
@@ -50,9 +52,15 @@ function DriftMark({ of: item }: { of: DriftItem }) {
   )
 }
 
-/** What it is to run: while a rollout goes on or waits, a part is to run another config than the rest. */
-const wantedBy = ({ expected_config_hash: hash, rollout_config_hash: staged }: DriftItem): string =>
-  [...new Set([hash, staged])].flatMap((one) => (one ? [shortHash(one)] : [])).join(' ')
+/**
+ * What it is to run: while a rollout goes on or waits, a part is to run another config than the rest. A config that failed
+ * with nothing to go back to is what nobody is to run.
+ */
+function wantedBy({ expected_config_hash: hash, rollout_config_hash: staged, last_push }: DriftItem): string {
+  const deadEnd = deadEndOf({ current_config_push: last_push, active_config_hash: hash })
+  if (deadEnd !== null) return say(workloadTexts).noneWorks(shortHash(deadEnd))
+  return [...new Set([hash, staged])].flatMap((one) => (one ? [shortHash(one)] : [])).join(' ')
+}
 
 /** Why an instance of it has not applied its config, where that is known. */
 function Fault({ of: { fault } }: { of: DriftItem }) {

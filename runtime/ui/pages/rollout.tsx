@@ -9,7 +9,7 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatLeft, formatList, formatNumber, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
-import { describeHold, rolloutTexts } from '../i18n/rollout.ts'
+import { describeHold, describeTripped, rolloutTexts } from '../i18n/rollout.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { nameInstances } from '../logic/instances.ts'
 import { NEEDS_A_PUSH } from '../logic/pushes.ts'
@@ -19,6 +19,7 @@ import {
   isAnyUnhealthy,
   isStall,
   listStageShares,
+  memberCountOf,
   sortMembers,
   valueSinceHalt,
   wasTakenBack,
@@ -103,16 +104,9 @@ function describeHalt(of: RolloutRecord, nameOf: NameOf): string {
   if (!of.halt) return words.status.halted
   const { gate, value, limit, stage } = of.halt
   const names = nameHalted(of, nameOf)
-  return isStall(gate)
-    ? words.stalled[gate](stage + 1, value, names)
-    : words.halted(
-        words.gate[gate as keyof typeof words.gate] ?? gate,
-        value,
-        limit,
-        stage + 1,
-        names,
-        valueSinceHalt(of),
-      )
+  if (isStall(gate)) return words.stalled[gate](stage + 1, value, names)
+  const [what, allowed] = describeTripped({ gate, value, limit, of: memberCountOf(of, stage) })
+  return words.halted(what, allowed, stage + 1, names, valueSinceHalt(of))
 }
 
 /** What goes on, in one sentence, and what is to be done about it. */

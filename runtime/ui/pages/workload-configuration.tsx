@@ -1,10 +1,11 @@
-import { deadEndOf } from '../../../lib/model/workload-states.ts'
+import { deadEndOf, isOpen } from '../../../lib/model/workload-states.ts'
+import type { RunningConfigs } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
 import { quoted, shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
-import { workloadTexts } from '../i18n/workload.ts'
+import { describeRunning, workloadTexts } from '../i18n/workload.ts'
 import { listChoices, nameInstances } from '../logic/instances.ts'
-import { workableHashOf } from '../logic/workloads.ts'
+import { otherwiseRunning, workableHashOf } from '../logic/workloads.ts'
 import { CodeView } from '../parts/code.tsx'
 import { ActionLink, Select, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -69,23 +70,57 @@ function Wanted({ workload, failing }: Pick<TabProps, 'workload' | 'failing'>) {
   )
 }
 
+/** What the instances run beside what the workload is to run: as a member of a rollout one is to run something else. */
+function Otherwise({ workload, running }: Pick<TabProps, 'workload'> & { running: RunningConfigs }) {
+  const words = say(historyTexts)
+  const push = workload.current_config_push
+  const rollout = push !== undefined && isOpen(push) ? push.rollout_id : undefined
+  const other = rollout === undefined ? running.others[0]?.config_hash : push?.config_hash
+  const base = `/workloads/${workload.id}`
+  return (
+    <>
+      <Mark tone="warn" shape="triangle">
+        {describeRunning(running)}.{rollout !== undefined && ` ${words.inRollout}`}
+      </Mark>
+      <div class="actions">
+        {rollout !== undefined && (
+          <ActionLink href={`${base}/rollouts/${rollout}`}>{words.seeRollout}</ActionLink>
+        )}
+        {other !== undefined && (
+          <ActionLink href={`${base}/compare?from=${workload.active_config_hash}&to=${other}`}>
+            {words.compare}
+          </ActionLink>
+        )}
+      </div>
+    </>
+  )
+}
+
 /** How many instances run something else than what they should, or that they agree. */
 function Agreement({
+  workload,
   instances,
   odd,
-}: Record<'instances' | 'odd', NonNullable<TabProps['topology']['data']>['instances']>) {
+}: Pick<TabProps, 'workload'> &
+  Record<'instances' | 'odd', NonNullable<TabProps['topology']['data']>['instances']>) {
   const words = say(historyTexts)
-  if (odd.length > 0)
-    return (
-      <Mark tone="warn" shape="triangle">
-        {words.disagree(odd.length)}
-      </Mark>
-    )
-  if (!instances.some((instance) => instance.effective_matches === true)) return null
+  const running = otherwiseRunning(workload)
   return (
-    <Mark tone="ok" shape="tick">
-      {words.agree}
-    </Mark>
+    <>
+      {odd.length > 0 && (
+        <Mark tone="warn" shape="triangle">
+          {words.disagree(odd.length)}
+        </Mark>
+      )}
+      {running !== undefined && <Otherwise workload={workload} running={running} />}
+      {odd.length === 0 &&
+        running === undefined &&
+        instances.some((instance) => instance.effective_matches === true) && (
+          <Mark tone="ok" shape="tick">
+            {words.agree}
+          </Mark>
+        )}
+    </>
   )
 }
 
@@ -104,7 +139,7 @@ function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 't
   const isAll = workableHashOf(workload) === undefined
   return (
     <section class="stack tight">
-      <Agreement instances={instances} odd={odd} />
+      <Agreement workload={workload} instances={instances} odd={odd} />
       {odd[0]?.effective_mismatch_paths?.map((path) => (
         <code key={path}>{path}</code>
       ))}
@@ -129,7 +164,12 @@ function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 't
                 onValue={(instance) => setQuery({ instance })}
               />
             </span>
-            <span class="muted grow">{words.runningHint}</span>
+            <span class="muted grow">
+              {shown?.assigned_config_hash !== undefined &&
+                shown.assigned_config_hash !== workload.active_config_hash &&
+                `${words.given(shortHash(shown.assigned_config_hash))} `}
+              {words.runningHint}
+            </span>
           </div>
           <CodeView text={text} label={words.running} meant={meantPath(isAll)} />
         </div>

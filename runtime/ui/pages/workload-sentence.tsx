@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
-import type { RolloutGateName, RolloutRecord } from '../../../lib/wire/rollouts.ts'
+import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { describeError, describeGroup, describeWhy } from '../i18n/causes.ts'
@@ -8,12 +8,12 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatAgo, formatList, shortHash } from '../i18n/format.ts'
 import { describeSomeFailed, describeUnanswered } from '../i18n/push-sentences.ts'
-import { rolloutTexts } from '../i18n/rollout.ts'
+import { describeTripped, rolloutTexts } from '../i18n/rollout.ts'
 import { describeReason } from '../i18n/trouble.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { type Diagnosis, diagnose, toneOf } from '../logic/diagnosis.ts'
 import { listComponents, pathOfComponent } from '../logic/health.ts'
-import { isStall, valueSinceHalt } from '../logic/rollouts.ts'
+import { isStall, memberCountOf, valueSinceHalt } from '../logic/rollouts.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { api } from '../state/endpoints.ts'
 import { can, holds, may } from '../state/session.ts'
@@ -49,13 +49,12 @@ const nameComponents = (failing: Failing['components']): string =>
 
 /** Why a rollout stands still. */
 function sayHalt(of: RolloutRecord, failing: Complained): [string, string] {
-  const { halt } = of
   const words = say(workloadTexts).say
-  const stage = (halt?.stage ?? 0) + 1
-  if (isStall(halt?.gate)) return words.rolloutStalled(stage)
-  const gate = say(rolloutTexts).gate[halt?.gate as RolloutGateName] ?? halt?.gate ?? ''
-  const [what, next] = words.rolloutHalted(stage, gate, halt?.value ?? 0, valueSinceHalt(of))
-  return halt?.gate === 'health' ? [what, `${describeComplaint(failing)} ${next}`.trim()] : [what, next]
+  const { gate = '', value = 0, limit = 0, stage = 0 } = of.halt ?? {}
+  if (isStall(gate)) return words.rolloutStalled(stage + 1)
+  const [tripped, allowed] = describeTripped({ gate, value, limit, of: memberCountOf(of, stage) })
+  const [what, next] = words.rolloutHalted(stage + 1, tripped, allowed, valueSinceHalt(of))
+  return gate === 'health' ? [what, `${describeComplaint(failing)} ${next}`.trim()] : [what, next]
 }
 
 /** That a config failed and was taken back, and how far that got. */

@@ -9,12 +9,12 @@ import {
 import type { HealthNode } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
-import type { RunningConfigs, WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
 import { describeVersions, fleetTexts } from '../i18n/fleet.ts'
 import { formatNumber, quoted, shortHash } from '../i18n/format.ts'
-import { workloadTexts } from '../i18n/workload.ts'
-import { tellingFirst } from '../logic/workloads.ts'
+import { describeRunning, workloadTexts } from '../i18n/workload.ts'
+import { otherwiseRunning, tellingFirst } from '../logic/workloads.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { lazy } from '../parts/lazy.tsx'
@@ -54,25 +54,12 @@ const TABS = {
   alerts: lazy<TabProps>(async () => (await import('./workload-alerts.tsx')).AlertsTab),
 }
 
-/** What its instances run, where not all of them run what it is to run. */
-function describeRunning({ wanted_count, instance_count, unknown_count, others }: RunningConfigs): string {
-  const words = say(workloadTexts)
-  return [
-    words.runIt(wanted_count, instance_count),
-    ...others.map((other) => words.runOther(other.instance_count, shortHash(other.config_hash))),
-    ...(unknown_count > 0 ? [words.runUnknown(unknown_count)] : []),
-  ].join('; ')
-}
-
 function Facts({ workload }: { workload: WorkloadRecord }) {
   const words = say(workloadTexts)
   const push = workload.current_config_push
   const isManaged = readOnlyReason(workload) === null
   const deadEnd = deadEndOf(workload)
-  const running =
-    isManaged && deadEnd === null && workload.connected_instance_count > 0
-      ? workload.running_configs
-      : undefined
+  const running = otherwiseRunning(workload)
   const config = !isManaged ? (
     words.notManaged
   ) : deadEnd !== null ? (

@@ -93,7 +93,7 @@ describe('a staged rollout', () => {
     const id = await connectPods('watched')
     const { pod, rollout } = await haltFirstStage(id)
     await page
-      .getByText(`Halted in stage 1: unhealthy instances 1, allowed 0: ${pod}.`)
+      .getByText(`Halted in stage 1: 1 of 2 instances became unhealthy (${pod}); none is allowed.`)
       .waitFor({ timeout: 30_000 })
     await stageSays(0, 'halted')
     await page.getByText('unhealthy instances: 1, at most 0').waitFor()
@@ -105,7 +105,15 @@ describe('a staged rollout', () => {
     await page.goto('/?q=watched')
     await page.getByText(`halted: 2 of ${POD_COUNT}`).waitFor()
     await page.goto(`/workloads/${id}`)
-    await page.getByText('The staged rollout halted in stage 1: unhealthy instances 1.').waitFor()
+    await page
+      .getByText('The staged rollout halted in stage 1: 1 of 2 instances became unhealthy; none is allowed.')
+      .waitFor()
+    // A part runs what the others are not to run: its configuration does not say that all run the same.
+    await page.goto(`/workloads/${id}/configuration`)
+    await page.getByText('Some are to: they are members of a rollout in stages.').waitFor()
+    await page.getByRole('link', { name: 'See the rollout' }).waitFor()
+    await expect.poll(() => page.getByText('All instances run what is assigned.').count()).toBe(0)
+    await page.goto(`/workloads/${id}`)
     // It is rolled back where its stages are: its members only have to go back.
     await expect
       .poll(() => page.getByRole('link', { name: 'Roll back', exact: true }).getAttribute('href'))

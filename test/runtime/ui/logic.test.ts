@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { sayError } from '../../../lib/model/error-words.ts'
 import { toneOfTrouble, troubleRank } from '../../../lib/model/troubles.ts'
 import { CODES, matchesTerms, parseSearch } from '../../../lib/model/workload-search.ts'
-import { configStateOf, shownStatusOf } from '../../../lib/model/workload-states.ts'
+import { configStateOf, deadEndOf, shownStatusOf } from '../../../lib/model/workload-states.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
@@ -11,7 +11,7 @@ import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workload
 import { findActions } from '../../../runtime/ui/i18n/audit-actions.ts'
 import { describeError } from '../../../runtime/ui/i18n/causes.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
-import { rolloutTexts } from '../../../runtime/ui/i18n/rollout.ts'
+import { describeTripped, rolloutTexts } from '../../../runtime/ui/i18n/rollout.ts'
 import { describeReason, describeTrouble } from '../../../runtime/ui/i18n/trouble.ts'
 import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
 import { readCapabilities } from '../../../runtime/ui/logic/capabilities.ts'
@@ -40,6 +40,7 @@ import {
   groupValueOf,
   labelsBesideIdentity,
   sortWorkloads,
+  tellingFirst,
 } from '../../../runtime/ui/logic/workloads.ts'
 import { lineOfPath } from '../../../runtime/ui/logic/yaml-lines.ts'
 import { describeHeterogeneity } from '../../../runtime/ui/parts/instance-words.ts'
@@ -397,8 +398,9 @@ describe('the stages of a rollout', () => {
     expect(valueSinceHalt(halted(1))).toBeNull()
     expect(valueSinceHalt(halted(2, 'aborted'))).toBeNull()
     const { halted: say } = rolloutTexts.en
-    expect(say('unhealthy instances', 1, 0, 1, 'pod-1', 2)).toBe(
-      'Halted in stage 1: unhealthy instances 1, allowed 0: pod-1. It is 2 now.',
+    const over = describeTripped({ gate: 'health', value: 1, limit: 0, of: 2 })
+    expect(say(...over, 1, 'pod-1', 2)).toBe(
+      'Halted in stage 1: 1 of 2 instances became unhealthy (pod-1); none is allowed. Now it is 2.',
     )
   })
 
@@ -778,4 +780,17 @@ test('of why a workload drifted only what tells it from others is said, unless t
   expect(tellingReasons(all)).toEqual(['heterogeneous_effective_config'])
   expect(tellingReasons(['drifted', 'config_drift_alert'])).toEqual(['drifted'])
   expect(tellingReasons([])).toEqual([])
+})
+
+test('of workloads of one name the host comes first that tells them apart; a cluster and namespace never hide a name', () => {
+  expect(tellingFirst('store-collector', 'store-01', true)).toEqual(['store-01', 'store-collector'])
+  expect(tellingFirst('otel-gateway', 'eu-1/shop', true)).toEqual(['otel-gateway', 'eu-1/shop'])
+  expect(tellingFirst('till', 'till-01', false)).toEqual(['till', 'till-01'])
+})
+
+test('what failed with nothing to go back to is what nobody is to run, also where drift is listed', () => {
+  const last_push = { config_hash: 'ab', aftermath: { kind: 'nowhere_to_go' } } as RevisionRecord
+  expect(deadEndOf({ current_config_push: last_push })).toBe('ab')
+  expect(deadEndOf({ current_config_push: last_push, active_config_hash: 'cd' })).toBeNull()
+  expect(deadEndOf({ current_config_push: {} })).toBeNull()
 })

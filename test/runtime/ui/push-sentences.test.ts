@@ -57,9 +57,15 @@ describe('how far a push got', () => {
 })
 
 test('who has not answered a push in time is not counted as waiting', () => {
-  const counts = { applied_count: 3, failed_count: 0, pending_count: 3 }
-  expect(sharesOf({ ...counts, no_status_count: 3 })).toMatchObject({ waiting: 0, silent: 3 })
-  expect(sharesOf({ ...counts, no_status_count: 1 })).toMatchObject({ waiting: 2, silent: 1 })
+  const counts = { applied_count: 3, failed_count: 0, pending_count: 3, status: 'pending' } as const
+  expect(sharesOf({ ...counts, phase: 'applying', no_status_count: 3 } as const)).toMatchObject({
+    waiting: 0,
+    silent: 3,
+  })
+  const open = { ...counts, phase: 'applying', no_status_count: 1 } as const
+  expect(sharesOf(open)).toMatchObject({ waiting: 2, silent: 1 })
+  // Nor does anybody wait once it has ended.
+  expect(sharesOf({ ...open, status: 'failed', phase: 'failed' })).toMatchObject({ waiting: 0, silent: 3 })
 })
 
 test('where one instance fails and one is silent, nobody says that all the others applied it', () => {
