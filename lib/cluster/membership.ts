@@ -128,6 +128,12 @@ export class Membership {
     return this.#found?.members.filter(({ silentMs }) => isPatient || silentMs < FORGET_MS) ?? []
   }
 
+  /** The members that are known to run now: what their rows say is younger than what an owner's silence may be. */
+  get heard(): readonly SeenMember[] {
+    const { unrenewedMs } = this
+    return this.#found?.members.filter(({ silentMs }) => silentMs + unrenewedMs < OWNER_SILENT_MS) ?? []
+  }
+
   /** The processes that were members in the last hour, as long as this one has run, and are none any more. */
   get departures(): Departure[] {
     return this.#departures.list(this.#parts.clock.monotonicMs())

@@ -9,19 +9,29 @@ export const CUT_OFF_MS = 30_000
 export interface KnownLinks {
   link: Pick<FrontLink, 'isForeign' | 'downMs'>
   owner: { epoch: number } | null
-  members: readonly Pick<Membership['members'][number], 'id' | 'linkedEpoch'>[]
-  /** This process among them. */
+  /** The members that are known to run now (`Membership.heard`), this process among them. */
+  heard: readonly Pick<Membership['heard'][number], 'id' | 'linkedEpoch'>[]
   selfId: string
+  /** The newest epoch to whose owner another member has just said it has a link, where they were asked; 0 for none. */
+  linkedEpoch: number
+}
+
+/**
+ * Whether another member that is known to run has a link to the owner. What rows said before the database went away is no
+ * news of anybody: the owner may be gone since.
+ */
+export function hasBetter({ owner, heard, selfId, linkedEpoch }: Omit<KnownLinks, 'link'>): boolean {
+  if (owner === null) return false
+  const isLinked = heard.some((member) => member.id !== selfId && member.linkedEpoch === owner.epoch)
+  return isLinked || linkedEpoch >= owner.epoch
 }
 
 /**
  * Whether other members have a link to the owner while this process has had none for `CUT_OFF_MS`, or will have none
  * because of its version.
  */
-export function isCutOff({ link, owner, members, selfId }: KnownLinks): boolean {
-  if (link.isForeign) return true
-  if (link.downMs < CUT_OFF_MS || owner === null) return false
-  return members.some(({ id, linkedEpoch }) => id !== selfId && linkedEpoch === owner.epoch)
+export function isCutOff({ link, ...known }: KnownLinks): boolean {
+  return link.isForeign || (link.downMs >= CUT_OFF_MS && hasBetter(known))
 }
 
 /** What a process that takes itself for the owner knows of that. */

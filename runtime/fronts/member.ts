@@ -47,7 +47,7 @@ import { listen } from '../uws.ts'
 import { VERSION } from '../version.ts'
 import { type BrowserPipes, createBrowserPipes } from './browser-pipes.ts'
 import { CertificateWatch, LOOK_AT_FILES_MS } from './certificate-watch.ts'
-import { CUT_OFF_MS, isCutOff, isLeft, sendElsewhere } from './cut-off.ts'
+import { CUT_OFF_MS, isCutOff, isLeft, type KnownLinks, sendElsewhere } from './cut-off.ts'
 import { FailedClaims } from './failed-claims.ts'
 import { createFrontApiHandlers } from './front-api.ts'
 import { FrontLink } from './front-link.ts'
@@ -307,7 +307,7 @@ class Member implements RunningMember {
     return new Standing({
       self: { id: memberId, address: this.#cluster.advertiseAddress },
       others: () => this.#membership.members.filter(({ id }) => id !== memberId),
-      asksOthers: () => this.#isLeft(READY_AFTER_MS) || this.#isUnreachedOwner(),
+      asksOthers: () => this.#isLeft(READY_AFTER_MS) || this.#isUnreachedOwner() || this.#knowsNothing(),
       ask: (member) => this.#door.askWho(member),
       onLooked: () => this.#lookAtStanding(),
       timers: systemTimers,
@@ -431,6 +431,11 @@ class Member implements RunningMember {
     return this.#owning !== null && this.#link.downMs >= READY_AFTER_MS && !this.#standing.isReached
   }
 
+  /** Whether this process has long had no link, and the database does not tell whether others have one. */
+  #knowsNothing(): boolean {
+    return this.#link.downMs >= READY_AFTER_MS && this.#membership.heard.length === 0
+  }
+
   #lookAtStanding(): void {
     if (this.#isCutOff()) sendElsewhere(this.#opamp?.listener.sockets() ?? [])
     if (!this.#isUnreachedOwner() || !this.#standing.areOthersReached || this.#handingOver !== null) return
@@ -472,10 +477,14 @@ class Member implements RunningMember {
   }
 
   #isCutOff(): boolean {
-    const { members, owner } = this.#membership
     // Another owner is what tells this from a database that is away for all, and fronts that have stopped meanwhile.
     if (this.#isLeft(CUT_OFF_MS) && this.#standing.newestEpoch > this.#lock.epoch) return true
-    return isCutOff({ link: this.#link, owner, members, selfId: this.#self.memberId })
+    return isCutOff({ link: this.#link, ...this.#knownLinks() })
+  }
+
+  #knownLinks(): Omit<KnownLinks, 'link'> {
+    const { heard, owner } = this.#membership
+    return { owner, heard, selfId: this.#self.memberId, linkedEpoch: this.#standing.linkedEpoch }
   }
 
   /** Another process owns the fleet, or may. One that only was about to be the owner stays a front. */

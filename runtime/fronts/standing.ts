@@ -39,6 +39,8 @@ export class Standing {
   areOthersReached = false
   /** The newest epoch to whose owner another member has said it has a link. */
   newestEpoch = 0
+  /** The same when the others were last asked; 0 where that is not asked now. */
+  linkedEpoch = 0
 
   constructor(parts: StandingParts) {
     this.#parts = parts
@@ -56,7 +58,7 @@ export class Standing {
     const { timers, asksOthers, onLooked } = this.#parts
     if (!this.isReached || this.#looksLeft-- <= 0) await this.#lookAtSelf()
     if (asksOthers()) await this.#askOthers()
-    else this.areOthersReached = false
+    else this.#noteAnswers([])
     if (this.#isStopped) return
     onLooked()
     timers.after(LOOK_MS, () => void this.#look())
@@ -73,7 +75,12 @@ export class Standing {
     const { ask, others } = this.#parts
     const answers = await Promise.all(others().map(async (other) => ({ other, known: await ask(other) })))
     const known = answers.flatMap((answer) => (answer.known?.id === answer.other.id ? [answer.known] : []))
+    this.#noteAnswers(known)
+  }
+
+  #noteAnswers(known: readonly KnownOwner[]): void {
     this.areOthersReached = known.length > 0
-    this.newestEpoch = Math.max(this.newestEpoch, ...known.map(({ linkedEpoch }) => linkedEpoch))
+    this.linkedEpoch = Math.max(0, ...known.map(({ linkedEpoch }) => linkedEpoch))
+    this.newestEpoch = Math.max(this.newestEpoch, this.linkedEpoch)
   }
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { KnownOwner } from '../../../lib/cluster/proofs.ts'
-import { isLeft } from '../../../runtime/fronts/cut-off.ts'
+import { isCutOff, isLeft } from '../../../runtime/fronts/cut-off.ts'
 import { Standing } from '../../../runtime/fronts/standing.ts'
 import { fakeClock } from '../../support/fakes.ts'
 import { manualTimers } from '../../support/manual-timers.ts'
@@ -45,7 +45,16 @@ it('knows the newest owner that others follow once it asks them', async () => {
   expect(standing).toMatchObject({ areOthersReached: false, newestEpoch: 0 })
   world.asksOthers = true
   await look()
-  expect(standing).toMatchObject({ areOthersReached: true, newestEpoch: 7 })
+  expect(standing).toMatchObject({ areOthersReached: true, newestEpoch: 7, linkedEpoch: 7 })
+  // It has lost its link since, as others say once they have: what was newest stays so.
+  world.answers['other:1'] = { id: 'other', linkedEpoch: 0 }
+  await look()
+  expect(standing).toMatchObject({ areOthersReached: true, newestEpoch: 7, linkedEpoch: 0 })
+  world.answers['other:1'] = { id: 'other', linkedEpoch: 8 }
+  await look()
+  world.asksOthers = false
+  await look()
+  expect(standing).toMatchObject({ areOthersReached: false, newestEpoch: 8, linkedEpoch: 0 })
 })
 
 it('believes no answer of a member that was not asked', async () => {
@@ -69,4 +78,29 @@ it.each([
     ...differs,
   }
   expect(isLeft(known, 10_000)).toBe(expected)
+})
+
+it.each([
+  ['has had no link for half a minute, while another one has one', {}, true],
+  ['has had none for less long', { link: { isForeign: false, downMs: 29_999 } }, false],
+  ['knows of no owner', { owner: null }, false],
+  ['knows of itself alone', { heard: [{ id: 'self', linkedEpoch: 3 }] }, false],
+  ['knows of another link to a former owner', { heard: [{ id: 'other', linkedEpoch: 2 }] }, false],
+  ['has heard of nobody lately', { heard: [] }, false],
+  ['was just told by another one of its link', { heard: [], linkedEpoch: 3 }, true],
+  ['was told of a link to a former owner', { heard: [], linkedEpoch: 2 }, false],
+  ['gets no link from this owner', { link: { isForeign: true, downMs: 0 } }, true],
+])('a front that %s', (_, differs, expected) => {
+  const known = {
+    link: { isForeign: false, downMs: 30_000 },
+    owner: { epoch: 3 },
+    heard: [
+      { id: 'self', linkedEpoch: null },
+      { id: 'other', linkedEpoch: 3 },
+    ],
+    selfId: 'self',
+    linkedEpoch: 0,
+    ...differs,
+  }
+  expect(isCutOff(known)).toBe(expected)
 })

@@ -27,6 +27,20 @@ async function startOne(database: TestDatabase, config: Partial<Config> = {}): P
   return member
 }
 
+async function startAgent({ member }: TestMember, reconnectMs = 50) {
+  const agent = startSimulatedAgent({
+    url: `ws://127.0.0.1:${member.opampPort}/v1/opamp`,
+    reconnectMs,
+    identifying: { 'service.name': 'otelcol' },
+    behaviour: { kind: 'silent' },
+  })
+  cleanups.push(() => agent.stop())
+  await eventually('it is there', () => member.agents.counts.agents === 1)
+  return agent
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
 const readiness = async (member: TestMember) => (await member.call('GET', '/readyz')).status
 
 it('a process that is not reached at its own address is not ready, and leaves the lock to one that is', {
@@ -56,14 +70,7 @@ it('an owner that is not reached at its own address leaves the fleet to another 
   const unreached = await startOne(database, NOBODY_LISTENS)
   await untilOwner(unreached)
   const token = await unreached.token()
-  const agent = startSimulatedAgent({
-    url: `ws://127.0.0.1:${unreached.member.opampPort}/v1/opamp`,
-    reconnectMs: 0,
-    identifying: { 'service.name': 'otelcol' },
-    behaviour: { kind: 'silent' },
-  })
-  cleanups.push(() => agent.stop())
-  await eventually('it is there', () => unreached.member.agents.counts.agents === 1)
+  const agent = await startAgent(unreached, 0)
   const reached = await startOne(database)
   const next = await eventually('another one owns', () => reached.member.owner(), { withinMs: 40_000 })
   await eventually('it knows the agent', () => next.ctx.fleet.state.instances.size === 1)
@@ -87,18 +94,47 @@ it('an owner that alone has lost the database, and was replaced, is not ready an
   const next = await startOne(database)
   await eventually('it is ready', async () => (await readiness(next)) === 200)
   await eventually('the owner knows it', () => former.member.owner()!.ctx.cluster!().members.length === 2)
-  const agent = startSimulatedAgent({
-    url: `ws://127.0.0.1:${former.member.opampPort}/v1/opamp`,
-    reconnectMs: 50,
-    identifying: { 'service.name': 'otelcol' },
-    behaviour: { kind: 'silent' },
-  })
-  cleanups.push(() => agent.stop())
-  await eventually('it is live', () => former.member.agents.counts.agents === 1)
+  await startAgent(former)
   way.goAway()
   await eventually('another one follows', () => next.member.owner(), { withinMs: 20_000 })
   await eventually('it is not ready', async () => (await readiness(former)) === 503, { withinMs: 20_000 })
   await eventually('its agent is sent away', () => former.member.agents.counts.agents === 0, {
     withinMs: 45_000,
   })
+})
+
+it('fronts that have lost the owner and the database together keep their agents: none has a way that another one has not', {
+  timeout: 120_000,
+}, async () => {
+  const database = await freshDatabase()
+  const way = await startDatabaseProxy(database.dsn)
+  cleanups.push(() => way.close())
+  const owner = await startOne(database, { databaseDsn: way.dsn })
+  await untilOwner(owner)
+  const fronts = [
+    await startOne(database, { databaseDsn: way.dsn }),
+    await startOne(database, { databaseDsn: way.dsn }),
+  ]
+  for (const front of fronts) {
+    await eventually('it is ready', async () => (await readiness(front)) === 200)
+    await startAgent(front)
+  }
+  await eventually('each has said that it has a link', async () => {
+    const [said] = await database.pool.query<{ n: number }>(
+      'select count(*)::int as n from members join process_epoch on epoch = linked_epoch',
+    )
+    return said!.n === 3
+  })
+  // Until each has read that.
+  await pause(2_000)
+  way.goAway()
+  await owner.stop()
+  await pause(40_000)
+  expect(fronts.map(({ member }) => member.agents.counts.agents)).toEqual([1, 1])
+
+  way.comeBack()
+  const next = await eventually('one follows', () => fronts.find(({ member }) => member.owner() !== null), {
+    withinMs: 30_000,
+  })
+  await eventually('it knows both', () => next.member.owner()!.ctx.fleet.state.instances.size === 2)
 })

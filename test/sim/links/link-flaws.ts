@@ -146,6 +146,13 @@ export const LINK_FLAWS: Readonly<Record<string, PlantedFlaw>> = {
       },
     },
   },
+  'a front takes what members said before the database went away for what they say now': {
+    troubles: ['lostTogether'],
+    flaw: {
+      ofFront: (membership) =>
+        void Object.defineProperty(membership, 'heard', { get: () => membership.members }),
+    },
+  },
   'a front that is stopped lets its sockets end, as if its agents had, before it cuts its link': {
     from: 4,
     troubles: ['drains', 'rollbacks'],

@@ -23,6 +23,8 @@ const LOSSES_MAX = 3
 
 /** As late as that a batch comes over a slow link, or over one that stalls and is not cut for it. */
 const HEARD_LATE_MS = 7_000
+/** How long after a front lost its link, or died, others may still take it for one that has a link. */
+const KNOWN_LINKED_MS = 12_000
 /** A front says each five seconds whose beats it has answered, and the link takes a while. */
 const BEATS_TOLD_MS = 15_000
 /** An owner that has other agents of a front than the front itself asks for its list once a minute at most. */
@@ -47,6 +49,7 @@ export class LinkPromises {
   /** When a front answered a beat of each agent last, and since when the owner has it elsewhere, by front and uid. */
   readonly #absorbedMs = new Map<string, number>()
   readonly #strayedMs = new Map<string, number>()
+  readonly #diedMs = new Map<SimFront, number>()
 
   constructor(world: LinkedWorld) {
     this.#world = world
@@ -113,6 +116,23 @@ export class LinkPromises {
     this.#strayedMs.set(key, sinceMs)
     if (nowMs - sinceMs > STRAY_MS)
       world.promises.report(`${front.name} answers beats of ${uid}, which is at ${connection.link.memberId}`)
+  }
+
+  /** A front sends its agents elsewhere: another one must have a link, or have had one a moment ago. */
+  sentElsewhere(front: SimFront): void {
+    const { everyFront, time, promises } = this.#world
+    const nowMs = time.nowMs
+    const hasLink = (other: SimFront) =>
+      other.isDead
+        ? nowMs - (this.#diedMs.get(other) ?? 0) < KNOWN_LINKED_MS
+        : other.link.downMs < KNOWN_LINKED_MS
+    if (!everyFront.some((other) => other !== front && hasLink(other)))
+      promises.report(`${front.name} sends its agents elsewhere, where nobody else has a link either`)
+  }
+
+  /** A front is gone. */
+  died(front: SimFront): void {
+    this.#diedMs.set(front, this.#world.time.nowMs)
   }
 
   /** An offer has reached an agent: none from before a newer one may follow it. */

@@ -9,6 +9,8 @@ const LIKELIHOODS = {
   words: 0.5,
   /** A front has no link while others have one, for long enough to send its agents to them. */
   cutOffs: 0.4,
+  /** The owner and the database are lost together, for longer than a front goes without a link while others have one. */
+  lostTogether: 0.15,
   /** What the owner renews itself with gets stuck, for long enough to be replaced, while all else of it goes on. */
   stuckRenewals: 0.3,
   /** Fronts are stopped one after the other, as where a new build is rolled out; others begin before they end. */

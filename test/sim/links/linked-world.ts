@@ -36,6 +36,8 @@ export interface LinkFlaw extends Meddling {
   agents?(agents: FrontAgents): void
   reported?(texts: ReportedTexts): void
   member?(membership: Membership): void
+  /** Put into what each front knows of the others. */
+  ofFront?(membership: Membership): void
   fleet?(fleet: Fleet): void
   /** Whether a browser that is connected to a front gets this frame. */
   toBrowser?(frame: HubFrame): boolean
@@ -219,6 +221,7 @@ export class LinkedWorld extends World {
       sockets: (from) => {
         const sockets = this.socketsOf(from)
         if (sockets.length > 0) this.trace(`${name} sends its agents elsewhere`)
+        if (sockets.length > 0) this.links.sentElsewhere(from)
         this.sentElsewhere += sockets.length
         return sockets
       },
@@ -228,6 +231,7 @@ export class LinkedWorld extends World {
     })
     this.#flaw.agents?.(front.agents)
     this.#flaw.reported?.(front.reported)
+    this.#flaw.ofFront?.(front.membership)
     this.#frontClients.add(front.client)
     this.fronts.push(front)
     this.everyFront.push(front)
@@ -238,6 +242,7 @@ export class LinkedWorld extends World {
   killFront(front: SimFront, downMs: number): void {
     if (front.isDead) return
     this.trace(`${front.name} killed`)
+    this.links.died(front)
     this.database.bury(front.client)
     this.fronts.splice(this.fronts.indexOf(front), 1)
     for (const socket of this.socketsOf(front))
@@ -255,6 +260,14 @@ export class LinkedWorld extends World {
     await this.#flaw.drain?.(this.time, this.socketsOf(front))
     await front.stop(() => this.socketsOf(front))
     if (!front.isDead) this.database.bury(front.client)
+    this.links.died(front)
+  }
+
+  /** Lose the owner and the database together, as where one zone has both. */
+  loseTogether(forMs: number): void {
+    this.setDatabaseAway(true)
+    this.crashService(forMs)
+    this.time.after(forMs, () => this.setDatabaseAway(false))
   }
 
   /** Let a front stand still, and go on. Its agents notice nothing, or connect elsewhere after a while. */

@@ -49,6 +49,7 @@ export async function runLinkedSeed(
   planTrouble(world, TROUBLE_MS)
   planLinkTrouble(world, TROUBLE_MS)
   if (has.cutOffs) planCutOffs(world, dice.fork('planned cut-offs'), TROUBLE_MS)
+  if (has.lostTogether) planLossesTogether(world, dice.fork('planned losses together'), TROUBLE_MS)
   if (has.stuckRenewals) planStuckRenewals(world, dice.fork('planned stuck renewals'), TROUBLE_MS)
   if (has.drains) planDrains(world, dice.fork('planned drains'), TROUBLE_MS)
   if (has.lateGoodbyes) planLateGoodbyes(world, dice.fork('planned late goodbyes'), TROUBLE_MS)
@@ -97,6 +98,14 @@ function planCutOffs(world: LinkedWorld, dice: Dice, untilMs: number): void {
     world.time.after(atMs, () => {
       if (world.fronts.length > 1) world.cutOffFront(dice.pick(world.fronts), { forMs, isLetIn })
     })
+  }
+}
+
+/** Lose the owner and the database together, now and then until `untilMs`. */
+function planLossesTogether(world: LinkedWorld, dice: Dice, untilMs: number): void {
+  for (let atMs = dice.between(20_000, 90_000); atMs < untilMs; atMs += dice.between(80_000, 200_000)) {
+    const forMs = dice.between(32_000, 45_000)
+    world.time.after(atMs, () => world.loseTogether(forMs))
   }
 }
 

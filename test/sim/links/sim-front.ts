@@ -2,6 +2,7 @@ import type { WebSocket } from 'ws'
 import type { Membership, Owner } from '../../../lib/cluster/membership.ts'
 import type { ConfigEngine } from '../../../lib/configs/engine.ts'
 import type { Fleet } from '../../../lib/fleet/fleet.ts'
+import type { Timers } from '../../../lib/fleet/state/timers.ts'
 import { FrontAgents } from '../../../lib/links/front-agents.ts'
 import { OfferTexts } from '../../../lib/links/offer-texts.ts'
 import { ReportedTexts } from '../../../lib/links/reported-texts.ts'
@@ -28,6 +29,8 @@ import type { VirtualTime } from '../time/virtual-time.ts'
 import type { BrowserWire } from './browser-wire.ts'
 import { openSimMember } from './sim-member.ts'
 import type { Wire } from './wire.ts'
+
+const LOOK_MS = 1_000
 
 /** What a simulated front is made of. */
 export interface SimFrontParts {
@@ -124,6 +127,13 @@ export class SimFront implements AgentsService {
     })
     membership.start()
     this.link.start()
+    this.#keepLooking(timers)
+  }
+
+  /** Whether it is cut off is looked at each second, whatever the database does. */
+  #keepLooking(timers: Timers): void {
+    if (this.isCutOff()) sendElsewhere(this.#parts.sockets(this))
+    timers.after(LOOK_MS, () => this.#keepLooking(timers))
   }
 
   get isDead(): boolean {
@@ -132,8 +142,8 @@ export class SimFront implements AgentsService {
 
   /** Whether it sends its agents to other fronts. */
   isCutOff(): boolean {
-    const { owner, members } = this.membership
-    return isCutOff({ link: this.link, owner, members, selfId: this.name })
+    const { owner, heard } = this.membership
+    return isCutOff({ link: this.link, owner, heard, selfId: this.name, linkedEpoch: 0 })
   }
 
   /** Stop as on SIGTERM. The caller marks the process as dead afterwards. */
