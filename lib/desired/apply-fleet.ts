@@ -334,13 +334,13 @@ async function keepWish(
     // Another run may have stored the same just now: then this is its version.
     const before = await findManagedFleetConfig(tx, id)
     const isSameWish = before?.wishHash === wishHash
+    // What its authors changed comes with the next version, whose last commit may be of anybody.
+    const unseen = await findUnseenHash(tx, id)
+    const former = unseen === null || isSameWish ? [] : await listCommitAuthors(tx, [unseen])
     const by = { author: actor.email, authorId: actor.userId, createdAt: now }
     const version = isSameWish
       ? before.version
       : await insertVersion(tx, { fleetConfigId: id, ...draft, ...by })
-    // What its authors changed comes with the next version, whose last commit may be of anybody.
-    const unseen = await findUnseenHash(tx, id)
-    const former = unseen === null || isSameWish ? [] : await listCommitAuthors(tx, [unseen])
     const wish = { fleetConfigId: id, owner, wishHash, version: version ?? 0, commitSha, commitAuthor }
     const applied = { appliedAt: now, appliedBy: actor.email, appliedById: actor.userId }
     // Of two owners that write at the same time the second is refused, and so is one whose fleet config was just

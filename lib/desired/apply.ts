@@ -14,6 +14,7 @@ import {
   type Approval,
   findApproval,
   findNewestApprovalFromGit,
+  findUnseenDraft,
   listOpenApprovalsOfGroup,
 } from '../store/approvals.ts'
 import { areCommitAuthorsNoted, listCommitAuthors, noteCommitAuthors } from '../store/commit-authors.ts'
@@ -108,6 +109,8 @@ interface Standing {
   approvalId: string | null
   /** The owner's requests for other texts that nobody pushed or ended. */
   others: readonly Approval[]
+  /** What the owner asked for last before it let go of the workload, where nobody brought that to run; else null. */
+  unseen: string | null
 }
 
 /** Read what decides about a wish. In a transaction that has locked the workload it stays true to its end. */
@@ -148,6 +151,7 @@ async function readStanding(
   })
   const open = await listOpenApprovalsOfGroup(db, workloadId, group)
   const others = open.filter(({ draftHash }) => draftHash !== hash)
+  const unseen = managed === null ? await findUnseenDraft(db, workloadId, group) : null
   return {
     ok: true,
     hash,
@@ -157,6 +161,7 @@ async function readStanding(
     activeHash,
     approvalId: speaksFor(verdict, own || null, newest)?.id ?? null,
     others,
+    unseen,
   }
 }
 
@@ -268,9 +273,10 @@ async function keepWish(
  * The texts that Git asked for before and that nobody has brought to run, or that were rolled back: what their authors
  * changed comes with the next one, whose last commit may be of anybody.
  */
-const listUnseen = ({ hash, activeHash, managed, others }: Standing): string[] =>
+const listUnseen = ({ hash, activeHash, managed, others, unseen }: Standing): string[] =>
   [
     ...others.map(({ draftHash }) => draftHash),
+    ...(unseen === null ? [] : [unseen]),
     // Where what was asked for last runs, what ran before it was seen and replaced in order.
     ...(managed === null || managed.configHash === activeHash
       ? []

@@ -314,6 +314,28 @@ export async function findNewestApprovalFromGit(
 }
 
 /**
+ * The hash of the text of a group's newest request where nobody pushed that, or what it brought was taken back right after;
+ * null where it ran, and where there was none.
+ */
+export async function findUnseenDraft(
+  db: Db,
+  workloadId: string,
+  targetGroup: string,
+): Promise<string | null> {
+  const rows = await db.query<{ hash: string }>(
+    `with newest as (
+       select id, status, draft_hash as hash from approvals where workload_id = $1 and target_group = $2
+       order by created_at desc, (status in ('pending', 'approved')) desc, id desc limit 1)
+     select hash from newest where status <> 'pushed' or (
+       select next.kind from pushes own join pushes next on next.workload_id = own.workload_id and next.seq > own.seq
+       where own.workload_id = $1 and own.approval_id = newest.id order by next.seq limit 1)
+       in ('rollback', 'auto-rollback')`,
+    [workloadId, targetGroup],
+  )
+  return rows[0]?.hash ?? null
+}
+
+/**
  * The requests of a group that nobody has pushed or ended, the newest first: whoever locks several locks them in this
  * order.
  */

@@ -56,16 +56,23 @@ export async function listRanCommits(db: Db): Promise<Map<string, string>> {
   return new Map(rows.flatMap(({ id, sha }) => (sha === '' ? [] : [[id, sha]])))
 }
 
+/** SQL for whether a campaign has brought the version `v` to its end, whoever asked for it. */
+const IS_BROUGHT = `exists (select from campaigns c where c.status = 'done'
+  and c.change->>'fleet_config_id' = v.fleet_config_id::text and c.change->>'number' = v.number::text)`
+
 /**
- * The hash, with its values, of what Git asked for before of a fleet config, while no campaign has brought it to its end;
- * null where one has.
+ * The hash, with its values, of what Git asked for before of a fleet config, or asked for last before it let go of it, while
+ * no campaign has brought it to its end; null where one has.
  */
 export async function findUnseenHash(db: Db, id: string): Promise<string | null> {
   const rows = await db.query<{ hash: string }>(
-    `select v.content_hash as hash from managed_fleet_configs m
-     join fleet_config_versions v on v.fleet_config_id = m.fleet_config_id and v.number = m.version
-     where m.fleet_config_id = $1
-       and not ${IS_CARRIED}`,
+    `select v.content_hash as hash
+     from fleet_config_versions v left join managed_fleet_configs m on m.fleet_config_id = v.fleet_config_id
+     where v.fleet_config_id = $1
+       and v.number = coalesce(m.version, (
+         select max(w.number) from fleet_config_versions w join commit_authors c on c.config_hash = w.content_hash
+         where w.fleet_config_id = $1))
+       and not case when m.version is null then ${IS_BROUGHT} else ${IS_CARRIED} end`,
     [id],
   )
   return rows[0]?.hash ?? null

@@ -169,6 +169,32 @@ describe('whoever made what Git asked for before', () => {
     expect(await ran()).toBeUndefined()
   })
 
+  it('does not where Git let go of the workload in between, whatever was pushed there by hand meanwhile', async () => {
+    await wish(TEXT, mine())
+    await release()
+    await pushConfig(ctx.fleet, agent.workloadId, `${TEXT}# by hand\n`)
+    const second = await wish(OTHER, others)
+    expect(await approve(second.approval_id, ann)).toEqual([409, 'author'])
+    await release()
+    const third = await wish(`${TEXT}# a third text\n`, others)
+    expect(await approve(third.approval_id, ann)).toEqual([409, 'author'])
+  })
+
+  it('does not where theirs was taken back before Git let go of the workload, and does where it ran', async () => {
+    await push((await wish(OTHER, others)).approval_id)
+    await push((await wish(TEXT, mine())).approval_id)
+    await release()
+    const next = await wish(`${TEXT}# typo\n`, others)
+    expect(await approve(next.approval_id, ann)).toEqual([200, undefined])
+    await release()
+    await ctx.advance(300)
+    await push((await wish(`${TEXT}# anew\n`, mine())).approval_id)
+    await rollBackTo(OTHER)
+    await release()
+    const again = await wish(`${TEXT}# formatted\n`, others)
+    expect(await approve(again.approval_id, ann)).toEqual([409, 'author'])
+  })
+
   it('does once theirs was approved by somebody else and pushed, and Git is told by whom the next one is', async () => {
     const { approval_id: id } = await wish(TEXT, mine())
     expect(await approve(id, bob)).toEqual([200, undefined])
@@ -183,6 +209,19 @@ describe('whoever made what Git asked for before', () => {
     expect(await ran()).toBe('a'.repeat(40))
   })
 })
+
+async function release(): Promise<void> {
+  const gone = `DELETE ${path()}/desired?owner=platform`
+  expect((await invoke(ctx, gone, { as: pipeline.token })).status).toBe(204)
+}
+
+async function rollBackTo(text: string): Promise<void> {
+  const way = `/api/workloads/${agent.workloadId}/configs/${configHash(text)}/rollback`
+  const back = await invoke(ctx, `POST ${way}`, { as: bob.token, body: { comment: 'bad' } })
+  expect(back.status, JSON.stringify(back.json)).toBe(202)
+  agent.apply()
+  await ctx.advance(300)
+}
 
 const carl = { commit_author: 'Carl <carl@example.com>' }
 async function push(id: string | undefined): Promise<void> {
@@ -205,11 +244,7 @@ it('whoever made what was rolled back since does not approve what brings it back
   await push((await wish(TEXT, carl)).approval_id)
   await push((await wish(OTHER, { commit_author: `Ann <${ann.email}>` })).approval_id)
   await wish(`${OTHER}# formatted\n`, carl)
-  const way = `/api/workloads/${agent.workloadId}/configs/${configHash(TEXT)}/rollback`
-  const back = await invoke(ctx, `POST ${way}`, { as: bob.token, body: { comment: 'bad' } })
-  expect(back.status, JSON.stringify(back.json)).toBe(202)
-  agent.apply()
-  await ctx.advance(300)
+  await rollBackTo(TEXT)
   const again = await wish(`${OTHER}# formatted anew\n`, carl)
   expect(await approve(again.approval_id, ann)).toEqual([409, 'author'])
 })
@@ -221,11 +256,6 @@ describe('a text is its authors’ for good', () => {
     return (json as ApprovalRecord).id
   }
   const said = () => ({ commit_author: `Ann <${ann.email}>` })
-  const release = async () => {
-    const gone = `DELETE ${path()}/desired?owner=platform`
-    expect((await invoke(ctx, gone, { as: pipeline.token })).status).toBe(204)
-  }
-
   it('also once Git holds another one, or lets go of the workload', async () => {
     await wish(TEXT, said())
     await wish(OTHER, { commit_author: 'Carl <carl@example.com>' })

@@ -182,6 +182,22 @@ describe('a fleet config that Git holds', () => {
     expect(await post(`/api/campaigns/${id}/approve`, body, author.token)).toMatchObject(refused)
   })
 
+  it('nor where Git let go of it in between, and people wrote a version', async () => {
+    await host('vm-1')
+    const author = await signIn(ctx, { groups: ['editor'] })
+    const { fleet_config_id } = await wish({ commit_author: `Ann <${author.email}>` })
+    const gone = `DELETE /api/fleet-configs/${fleet_config_id}/desired?owner=platform`
+    expect(await invoke(ctx, gone, { as: machine })).toMatchObject({ status: 204 })
+    const byHand = { content: `${OTHER}# by hand\n`, comment: 'mine' }
+    expect(await post(`/api/fleet-configs/${fleet_config_id}/versions`, byHand)).toMatchObject({
+      status: 201,
+    })
+    const id = await ask(await wish({ content: OTHER, commit_author: 'Bot <bot@example.com>' }))
+    const body = { plan_hash: (await campaign(id)).plan_hash, comment: 'fine' }
+    const refused = { status: 409, json: { reason: 'author' } }
+    expect(await post(`/api/campaigns/${id}/approve`, body, author.token)).toMatchObject(refused)
+  })
+
   it('is approved by whoever made the one before that ran, where only values are others', async () => {
     await host('vm-1')
     const [ann, bob] = [await signIn(ctx, { groups: ['editor'] }), await signIn(ctx, { groups: ['editor'] })]
