@@ -20,7 +20,7 @@ import { hashPlan } from './plan-hash.ts'
 import { keyReports, type OwnReport, reportInPlaceOfBase } from './reports.ts'
 import { summarise } from './summary.ts'
 import { PLAN_TURN } from './turn.ts'
-import { assignWaves, orderTargets, wavesFor } from './waves.ts'
+import { layWaves, orderTargets } from './waves.ts'
 
 /** How many workloads have been judged, of how many. */
 export interface PlanProgress {
@@ -129,8 +129,7 @@ export class CampaignPlanner {
     })
     await partByReports(this.#parts, planned)
     const hasProduction = planned.some(({ judgement }) => isPushed(judgement) && judgement.isProduction)
-    const waves = wavesFor(campaign.rules.waves, hasProduction)
-    const targets = await toTargets(campaign, planned, waves)
+    const { waves, targets } = await toTargets(campaign, planned, hasProduction)
     const policyHash = hashPolicy(config.policy)
     const { policy } = await readApprovalPolicy(db)
     const bound = {
@@ -225,49 +224,63 @@ const excluded = ({ activeHash }: Workload): Judgement => ({
 async function toTargets(
   campaign: StoredCampaign,
   planned: readonly Planned[],
-  waves: readonly CampaignWave[],
-): Promise<PlannedTarget[]> {
+  hasProduction: boolean,
+): Promise<{ waves: readonly CampaignWave[]; targets: PlannedTarget[] }> {
   const ordered = await orderTargets(campaign.id, planned)
-  // Workloads with an instance that can take the config come first: a first wave of workloads that are away would try
-  // nothing out.
+  const isThere = ({ judgement }: Planned) => judgement.verdict === 'changes'
+  // Workloads with an instance that can take the config come first, and of those the ones that are well: a first wave of
+  // workloads that are away would try nothing out, and of one that was unwell before nobody could tell what the change did.
+  const there = ordered.filter(isThere)
   const pushed = [
-    ...ordered.filter(({ judgement }) => judgement.verdict === 'changes'),
+    ...there.filter(({ workload }) => workload.status !== 'degraded'),
+    ...there.filter(({ workload }) => workload.status === 'degraded'),
     ...ordered.filter(({ judgement }) => judgement.verdict === 'offline'),
   ]
   const openWave = (selector: Selector) => {
     const isSelected = openSelector(selector)
     return ({ workload }: Planned) => isSelected(toSelectable(workload))
   }
-  const found = await assignWaves(pushed, waves, openWave)
+  const about = { hasProduction, isThere, openSelector: openWave }
+  const { waves, found } = await layWaves(pushed, campaign.rules.waves, about)
   const waveOf = new Map(pushed.map(({ workloadId }, index) => [workloadId, found[index]!]))
   const positions = new Map(ordered.map(({ workloadId }, position) => [workloadId, position]))
-  return mapInTurns(ordered, PLAN_TURN, ({ workload, judgement, report, groupKey }) => ({
-    campaignId: campaign.id,
-    workloadId: workload.id,
-    workloadName: workload.displayName,
-    workloadPlace: placeOf(workload.fingerprintKeys),
-    position: positions.get(workload.id)!,
-    wave: waveOf.get(workload.id) ?? null,
-    verdict: judgement.verdict,
-    reason: judgement.reason,
-    baseHash: judgement.baseHash,
-    reportedHash: report?.hash ?? null,
-    resultHash: judgement.result?.hash ?? null,
-    groupKey,
-    variables: judgement.result?.values ?? {},
-    choices: judgement.result?.choices ?? {},
-    missing: judgement.missing ?? [],
-    isProduction: judgement.isProduction,
-    instanceCount: workload.live.count,
-    state:
-      judgement.verdict === 'changes' ? 'waiting' : judgement.verdict === 'offline' ? 'offline' : 'left_out',
-    pushId: null,
-    rollbackPushId: null,
-    cause: null,
-    title: judgement.detail ?? null,
-    wasDegraded: false,
-    wasDrifted: false,
-    startedAt: null,
-    endedAt: null,
-  }))
+  const targets = await mapInTurns(
+    ordered,
+    PLAN_TURN,
+    ({ workload, judgement, report, groupKey }): PlannedTarget => ({
+      campaignId: campaign.id,
+      workloadId: workload.id,
+      workloadName: workload.displayName,
+      workloadPlace: placeOf(workload.fingerprintKeys),
+      position: positions.get(workload.id)!,
+      wave: waveOf.get(workload.id) ?? null,
+      verdict: judgement.verdict,
+      reason: judgement.reason,
+      baseHash: judgement.baseHash,
+      reportedHash: report?.hash ?? null,
+      resultHash: judgement.result?.hash ?? null,
+      groupKey,
+      variables: judgement.result?.values ?? {},
+      choices: judgement.result?.choices ?? {},
+      missing: judgement.missing ?? [],
+      isProduction: judgement.isProduction,
+      instanceCount: workload.live.count,
+      state:
+        judgement.verdict === 'changes'
+          ? 'waiting'
+          : judgement.verdict === 'offline'
+            ? 'offline'
+            : 'left_out',
+      pushId: null,
+      rollbackPushId: null,
+      cause: null,
+      title: judgement.detail ?? null,
+      wasDegraded: false,
+      wasDrifted: false,
+      awaySince: null,
+      startedAt: null,
+      endedAt: null,
+    }),
+  )
+  return { waves, targets }
 }

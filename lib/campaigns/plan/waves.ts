@@ -5,13 +5,36 @@ import type { CampaignWave } from '../../wire/campaigns.ts'
 import type { Selector } from '../../wire/selectors.ts'
 import { PLAN_TURN } from './turn.ts'
 
+/** The waves that a campaign goes in, and of each target, in their order, the index of its wave. */
+export interface LaidWaves {
+  waves: readonly CampaignWave[]
+  found: readonly number[]
+}
+
 /**
- * The waves of a campaign. One that changes production workloads begins with a wave of one workload, which is added
- * where the asked waves do not begin so.
+ * Lay a campaign's targets in the waves that were asked for. The first one means somebody: those before it that mean
+ * nobody are left out. Where production is changed, and somebody is there to try the change out, it is of one workload
+ * that is there; one of one workload is put in front where none was asked for.
  */
-export function wavesFor(asked: readonly CampaignWave[], hasProduction: boolean): readonly CampaignWave[] {
-  const isOneFirst = asked.length > 1 && asked[0]!.count === 1
-  return hasProduction && !isOneFirst ? [STANDARD_WAVES[0]!, ...asked] : asked
+export async function layWaves<T>(
+  targets: readonly T[],
+  asked: readonly CampaignWave[],
+  about: {
+    hasProduction: boolean
+    isThere: (target: T) => boolean
+    openSelector: (selector: Selector) => (target: T) => boolean
+  },
+): Promise<LaidWaves> {
+  const { hasProduction, isThere, openSelector } = about
+  const found = await assignWaves(targets, asked, openSelector)
+  const begin = found.length === 0 ? 0 : found.reduce((least, wave) => Math.min(least, wave))
+  const first = targets.filter((_, at) => found[at] === begin)
+  const isOneFirst = first.length === 1 && isThere(first[0]!)
+  const waves = asked.slice(begin)
+  if (!hasProduction || isOneFirst || !targets.some(isThere))
+    return { waves, found: found.map((wave) => wave - begin) }
+  const withOne = [STANDARD_WAVES[0]!, ...waves]
+  return { waves: withOne, found: await assignWaves(targets, withOne, openSelector) }
 }
 
 /**

@@ -10,6 +10,7 @@ import { fakeClock } from '../../../support/fakes.ts'
 
 interface Host {
   isAway?: boolean
+  isUnwell?: boolean
   labels?: Record<string, string>
   activeHash?: string | null
   isArchived?: boolean
@@ -27,6 +28,7 @@ const workload = (id: string, host: Host): Workload =>
     trustedLabels: { tier: 'web', ...host.labels },
     acceptsRemoteConfig: true,
     availableComponents: null,
+    status: host.isAway ? 'disconnected' : host.isUnwell ? 'degraded' : 'connected',
     archivedAt: host.isArchived ? new Date(0) : null,
     activeHash: host.activeHash === undefined ? 'base' : host.activeHash,
     quarantinedHashes: new Set(),
@@ -148,6 +150,56 @@ describe('a plan', () => {
     })
     expect(plan).toMatchObject({ target_count: 12, instance_count: 1, verdicts: { changes: 1, offline: 11 } })
     expect(plan.waves.map(({ target_count }) => target_count)).toEqual([1, 11])
+  })
+
+  it('tries the change on a workload that is well before any that is not', async () => {
+    const hosts = Object.fromEntries(
+      Array.from({ length: 12 }, (_, n) => [`w${n}`, { isUnwell: n !== 7, isAway: n === 3 }] as const),
+    )
+    const { waves, rows } = await planOf(hosts, { rules: { waves: [{ count: 1 }, { count: 10 }, {}] } })
+    expect(waves['w7']).toBe(0)
+    expect(waves['w3']).toBe(2)
+    // Its place in the campaign's order is that of any other.
+    expect(rows.map(({ workload_id: id, position }) => [id, position])).not.toContainEqual(['w7', 0])
+  })
+
+  const production = { labels: { env: 'production' } }
+  const meant = (tier: string) => ({ match_labels: { 'muster/tier': tier } })
+  it.each([
+    ['means nobody', [{ count: 1, selector: meant('canary') }, {}]],
+    [
+      'means nobody, and neither does the next one',
+      [{ selector: meant('canary') }, { selector: meant('x') }, {}],
+    ],
+    ['takes several', [{ count: 2 }, {}]],
+    ['is the only one', [{ count: 1 }]],
+    ['means who is away', [{ count: 1, selector: meant('away') }, {}]],
+  ])('with production in it has one workload tried first where the first wave %s', async (_, waves) => {
+    const hosts = {
+      ...Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`w${n}`, production])),
+      gone: { labels: { env: 'production', tier: 'away' }, isAway: true },
+    }
+    const scope = { selector: { match_expressions: [{ key: 'muster/env', operator: 'Exists', values: [] }] } }
+    const { plan, rows } = await planOf(hosts, { rules: { waves }, scope })
+    const first = rows.filter(({ wave }) => wave === 0)
+    expect(first).toMatchObject([{ verdict: 'changes' }])
+    expect(plan.waves[0]).toMatchObject({ target_count: 1, dwell_seconds: 60 })
+    expect(plan.waves.reduce((sum, { target_count: count }) => sum + count, 0)).toBe(10)
+  })
+
+  it('with production in it takes the one that was asked for first, by whatever name', async () => {
+    const hosts = { w1: production, w2: production, w3: { labels: { env: 'production', tier: 'canary' } } }
+    const scope = { selector: { match_expressions: [{ key: 'muster/env', operator: 'Exists', values: [] }] } }
+    const waves = [{ selector: meant('canary'), dwell_seconds: 5 }, {}]
+    const { plan, waves: found } = await planOf(hosts, { rules: { waves }, scope })
+    expect(found).toMatchObject({ w1: 1, w2: 1, w3: 0 })
+    expect(plan.waves.map(({ target_count: count }) => count)).toEqual([1, 2])
+  })
+
+  it('begins with the first wave that means somebody: that is held to what the first is held to', async () => {
+    const waves = [{ count: 1, selector: meant('canary') }, { count: 2 }, {}]
+    const { plan } = await planOf({ w1: {}, w2: {}, w3: {} }, { rules: { waves } })
+    expect(plan.waves.map(({ target_count: count }) => count)).toEqual([2, 1])
   })
 
   it('names whom it leaves out, in no wave, and says why', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { assignWaves, orderTargets, wavesFor } from '../../../../lib/campaigns/plan/waves.ts'
+import { assignWaves, layWaves, orderTargets } from '../../../../lib/campaigns/plan/waves.ts'
 import { STANDARD_WAVES } from '../../../../lib/model/campaign-rules.ts'
+import type { CampaignWave } from '../../../../lib/wire/campaigns.ts'
 
 const targets = (count: number) => Array.from({ length: count }, (_, n) => ({ workloadId: `w${n}` }))
 const everyone = () => () => true
@@ -16,13 +17,17 @@ describe('waves', () => {
     })
   })
 
-  it('begin with one workload where production changes, whatever was asked', () => {
+  it('begin with one workload where production changes, whatever was asked', async () => {
+    const lay = async (asked: readonly CampaignWave[], hasProduction: boolean) => {
+      const about = { hasProduction, isThere: () => true, openSelector: everyone }
+      return (await layWaves(targets(9), asked, about)).waves
+    }
     const asked = [{ count: 5, dwell_seconds: 0 }, { dwell_seconds: 0 }]
-    expect(wavesFor(asked, true)).toEqual([STANDARD_WAVES[0], ...asked])
-    expect(wavesFor(asked, false)).toEqual(asked)
-    expect(wavesFor(STANDARD_WAVES, true)).toEqual(STANDARD_WAVES)
+    expect(await lay(asked, true)).toEqual([STANDARD_WAVES[0], ...asked])
+    expect(await lay(asked, false)).toEqual(asked)
+    expect(await lay(STANDARD_WAVES, true)).toEqual(STANDARD_WAVES)
     // One wave of one workload is also the last, which takes the rest.
-    expect(wavesFor([{ count: 1 }], true)).toEqual([STANDARD_WAVES[0], { count: 1 }])
+    expect(await lay([{ count: 1 }], true)).toEqual([STANDARD_WAVES[0], { count: 1 }])
   })
 
   it('round a percentage up, and take at least one', async () => {
