@@ -31,6 +31,8 @@ export interface StoredCampaignTarget {
   title: string | null
   wasDegraded: boolean
   wasDrifted: boolean
+  /** Since when it is away; null for one that was so as the campaign began, or is not. */
+  awaySince: Date | null
   startedAt: Date | null
   endedAt: Date | null
 }
@@ -39,7 +41,7 @@ const COLUMNS = `campaign_id as "campaignId", workload_id as "workloadId", workl
   wave, verdict, reason, base_hash as "baseHash", result_hash as "resultHash", group_key as "groupKey", variables,
   is_production as "isProduction", instance_count as "instanceCount", state, push_id as "pushId",
   rollback_push_id as "rollbackPushId", cause, title, was_degraded as "wasDegraded", was_drifted as "wasDrifted",
-  started_at as "startedAt", ended_at as "endedAt"`
+  away_since as "awaySince", started_at as "startedAt", ended_at as "endedAt"`
 
 const INSERT_CHUNK = 1_000
 
@@ -327,6 +329,7 @@ export async function endCampaignTargets(
   await tx.execute(
     `update campaign_targets t set state = e.state, reason = coalesce(e.reason, t.reason),
        cause = coalesce(e.cause, t.cause), title = coalesce(e.title, t.title),
+       away_since = case when e.state = 'offline' then $4::timestamptz else t.away_since end,
        ended_at = case when e.state in ('waiting', 'offline') then null else $4::timestamptz end
      from unnest($3::text[], $5::text[], $6::text[], $7::text[], $8::text[])
        as e (workload_id, state, reason, cause, title)

@@ -58,9 +58,9 @@ export async function letWaitAgain(tx: Db, campaignId: string, now: Date): Promi
        join campaign_targets reached on reached.campaign_id = back.id and reached.push_id is not null
        join campaigns older on (older.started_at, older.id) < (back.started_at, back.id)
          and older.status = any($3::text[])
-         and older.started_at + (older.rules->>'catchUpSeconds')::int * interval '1 second' >= $2
        join workloads w on w.id = reached.workload_id
-     where back.id = $1 and t.campaign_id = older.id and t.workload_id = reached.workload_id
+     where greatest(older.started_at, t.away_since) + (older.rules->>'catchUpSeconds')::int * interval '1 second' >= $2
+       and back.id = $1 and t.campaign_id = older.id and t.workload_id = reached.workload_id
        and t.state = 'overtaken' and t.reason = 'overtaken' and t.push_id is null
        and w.active_config_hash is not distinct from t.base_hash`,
     [campaignId, now, statusesThat('stands')],

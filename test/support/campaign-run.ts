@@ -8,7 +8,7 @@ export const emptyRun = (): CampaignRun => ({
   steady: new Map(),
   driftingSinceMs: new Map(),
   sight: NOTHING_SEEN,
-  offline: new Set(),
+  offline: new Map(),
   busy: new Map(),
   leftAlone: new Map(),
   isStale: false,

@@ -1,5 +1,7 @@
 import type { Workload } from '../../fleet/state/model.ts'
-import { listCampaignTargets } from '../../store/campaign-targets.ts'
+import { CATCH_UP_DAYS } from '../../model/campaign-rules.ts'
+import { daysBefore } from '../../model/left-stopped.ts'
+import { type CampaignTargetEnd, listCampaignTargets } from '../../store/campaign-targets.ts'
 import type { CampaignSummary } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { BATCH, chooseNext, roomIn } from './choose.ts'
@@ -8,7 +10,13 @@ import type { CampaignRun } from './run.ts'
 import { withSizes } from './size.ts'
 import { startThese } from './start-step.ts'
 import { isInWindow } from './windows.ts'
-import { writeAllEnd, writeEnds } from './write.ts'
+import { writeEnds } from './write.ts'
+
+/**
+ * How long after its end a campaign waits for a target that is back and that a freeze, say, keeps from its turn: shorter
+ * than its text is kept.
+ */
+const HELD_UP_DAYS = CATCH_UP_DAYS.max
 
 /** How often a campaign looks for targets that have come back. */
 const LOOK_MS = 1_000
@@ -24,8 +32,8 @@ export const isBack = ({ status, live }: Workload): boolean => status !== 'disco
 
 /**
  * Start targets that were away and are back, and that it is the campaign's turn to change (`judgeTurns`), as far as there
- * is room, up to `BATCH` of them, unless `stop` stops the campaign before. Once the campaign waits for them no longer,
- * those that are left end as `expired`. Answers whether anything changed.
+ * is room, up to `BATCH` of them, unless `stop` stops the campaign before. Those that it waits for no longer end as
+ * `expired`. Answers whether anything changed.
  */
 export async function catchUp(
   parts: CampaignParts,
@@ -36,15 +44,14 @@ export async function catchUp(
   const { clock, fleet, db } = parts
   if (run.offline.size === 0 || clock.monotonicMs() < run.nextOfflineLookMs) return false
   run.nextOfflineLookMs = clock.monotonicMs() + LOOK_MS
-  if (!isCatchingUp(campaign, clock.now())) {
-    await writeAllEnd(parts, campaign, ['offline'], 'expired')
-    run.offline.clear()
-    return true
-  }
+  const late = [...run.offline].flatMap(([id, since]) =>
+    isWaitedFor(parts, campaign, { workload: fleet.workload(id), since }) ? [] : [id],
+  )
+  if (late.length > 0) return endAway(parts, campaign, run, late, { state: 'expired' })
   if (!isInWindow(campaign.rules.windows, clock.now())) return false
   const room = roomIn(run, campaign.rules.maxInFlight)
   if (room <= 0) return false
-  const back = [...run.offline].filter((id) => canHaveTurn(fleet.workload(id)))
+  const back = [...run.offline.keys()].filter((id) => canHaveTurn(fleet.workload(id)))
   if (back.length === 0) return false
   const turns = await judgeTurns(parts, campaign.id, back)
   if (await endOvertaken(parts, campaign, run, turns)) return true
@@ -68,16 +75,37 @@ async function endOvertaken(
 ): Promise<boolean> {
   const overtaken = [...turns].flatMap(([id, turn]) => (turn === 'overtaken' ? [id] : []))
   if (overtaken.length === 0) return false
-  const ends = overtaken.map(
-    (workloadId) => ({ workloadId, state: 'overtaken', reason: 'overtaken' }) as const,
-  )
+  return endAway(parts, campaign, run, overtaken, { state: 'overtaken', reason: 'overtaken' })
+}
+
+/** End some targets that were away. */
+async function endAway(
+  parts: CampaignParts,
+  campaign: CampaignSummary,
+  run: CampaignRun,
+  workloadIds: readonly string[],
+  end: Omit<CampaignTargetEnd, 'workloadId'>,
+): Promise<true> {
+  const ends = workloadIds.map((workloadId) => ({ workloadId, ...end }))
   await writeEnds(parts, campaign, [{ from: ['offline'], ends }])
-  for (const id of overtaken) run.offline.delete(id)
+  for (const id of workloadIds) run.offline.delete(id)
   return true
 }
 
-/** Whether a campaign still waits for targets that are away: for `catchUpSeconds` after its start. */
-export const isCatchingUp = (
-  { startedAt, rules }: Pick<CampaignSummary, 'startedAt' | 'rules'>,
-  now: Date,
-): boolean => now.getTime() - (startedAt?.getTime() ?? 0) <= rules.catchUpSeconds * 1_000
+/**
+ * Whether a campaign waits for a target that was away: for `catchUpSeconds` from the campaign's start, or from when it
+ * went away; and for one that is back until its turn comes, in a campaign that is done for `HELD_UP_DAYS` at most.
+ */
+function isWaitedFor(
+  { clock, fleet }: CampaignParts,
+  { status, startedAt, endedAt, rules }: CampaignSummary,
+  { workload, since }: { workload: Workload | null; since: Date | null },
+): boolean {
+  const now = clock.now()
+  if (canHaveTurn(workload))
+    return status !== 'done' || (endedAt !== null && endedAt >= daysBefore(now, HELD_UP_DAYS))
+  // A process that has just started does not know yet who is away.
+  if (workload !== null && fleet.isAwaited(workload)) return true
+  const from = since ?? startedAt
+  return from !== null && now.getTime() - from.getTime() <= rules.catchUpSeconds * 1_000
+}

@@ -47,8 +47,8 @@ export interface CampaignRun {
   driftingSinceMs: Map<string, number>
   /** How all of these were when they were last looked at. */
   sight: Sight
-  /** Targets that are away, in the campaign's order. */
-  offline: Set<string>
+  /** Targets that are away, in the campaign's order, each with since when; null for since the campaign began. */
+  offline: Map<string, Date | null>
   /**
    * Workloads that are busy with something else: since when, and when they are looked at again; monotonic. `givenUp`: how
    * often the config workers took too long over what it would run.
@@ -133,7 +133,7 @@ export async function loadRun(
     steady: resultsOf(applied.filter(({ wasDrifted }) => !wasDrifted)),
     driftingSinceMs: former?.driftingSinceMs ?? new Map(),
     sight: NOTHING_SEEN,
-    offline: new Set(offline.map(({ workloadId }) => workloadId)),
+    offline: new Map(offline.map(({ workloadId, awaySince }) => [workloadId, awaySince])),
     busy: former?.busy ?? new Map(),
     leftAlone: new Map(),
     isStale: false,

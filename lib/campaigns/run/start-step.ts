@@ -69,7 +69,7 @@ export async function startThese(
   const ends: CampaignTargetEnd[] = []
   let startedCount = 0
   for (const [target, outcome] of outcomes) {
-    const end = noteTurn(run, target, outcome, parts.clock.monotonicMs())
+    const end = noteTurn(run, target, outcome, { now: parts.clock.now(), nowMs: parts.clock.monotonicMs() })
     if (end !== null) ends.push({ workloadId: target.workloadId, ...end })
     if (outcome.kind === 'started') startedCount++
   }
@@ -92,7 +92,7 @@ export function noteTurn(
   run: CampaignRun,
   target: Pick<StoredCampaignTarget, 'workloadId' | 'resultHash' | 'instanceCount' | 'state'>,
   outcome: StartOutcome,
-  nowMs: number,
+  { now, nowMs }: { now: Date; nowMs: number },
 ): Omit<CampaignTargetEnd, 'workloadId'> | null {
   const { workloadId, resultHash } = target
   if (outcome.kind === 'busy') {
@@ -128,7 +128,7 @@ export function noteTurn(
       }
     case 'offline':
       if (target.state !== 'waiting') return null
-      run.offline.add(workloadId)
+      run.offline.set(workloadId, now)
       return { state: 'offline' }
     case 'refused':
       run.isStale = true

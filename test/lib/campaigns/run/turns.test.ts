@@ -6,15 +6,16 @@ import { noteTurn } from '../../../../lib/campaigns/run/start-step.ts'
 import { emptyRun, inFlight } from '../../../support/campaign-run.ts'
 
 const MINUTES_MS = 60_000
+const at = (nowMs: number) => ({ now: new Date(nowMs), nowMs })
 const waiting = { workloadId: 'w', resultHash: 'r', instanceCount: 3, state: 'waiting' } as const
 const away = { ...waiting, state: 'offline' } as const
 
 describe('a target whose turn has come', () => {
   it('is in flight with its instances when it was started', () => {
     const run = emptyRun()
-    run.offline.add('w')
+    run.offline.set('w', null)
     const started = { kind: 'started', pushId: 'p', wasDegraded: true, wasDrifted: true } as const
-    expect(noteTurn(run, away, started, 5)).toBeNull()
+    expect(noteTurn(run, away, started, at(5))).toBeNull()
     expect(run.inFlight.get('w')).toEqual(
       inFlight({
         pushId: 'p',
@@ -30,14 +31,14 @@ describe('a target whose turn has come', () => {
 
   it('is left out by name where what was approved is not what would be done', () => {
     const skipped = { kind: 'skipped', reason: 'base_moved' } as const
-    expect(noteTurn(emptyRun(), waiting, skipped, 0)).toEqual({ state: 'skipped', reason: 'base_moved' })
+    expect(noteTurn(emptyRun(), waiting, skipped, at(0))).toEqual({ state: 'skipped', reason: 'base_moved' })
   })
 
   it('waits while it is busy elsewhere, and is left out after ten minutes', () => {
     const run = emptyRun()
-    expect(noteTurn(run, waiting, { kind: 'busy' }, 0)).toBeNull()
-    expect(noteTurn(run, waiting, { kind: 'busy' }, BUSY_ENDS_MS)).toBeNull()
-    const late = noteTurn(run, waiting, { kind: 'busy' }, BUSY_ENDS_MS + 1)
+    expect(noteTurn(run, waiting, { kind: 'busy' }, at(0))).toBeNull()
+    expect(noteTurn(run, waiting, { kind: 'busy' }, at(BUSY_ENDS_MS))).toBeNull()
+    const late = noteTurn(run, waiting, { kind: 'busy' }, at(BUSY_ENDS_MS + 1))
     expect(late).toEqual({ state: 'skipped', reason: 'busy' })
   })
 
@@ -46,31 +47,31 @@ describe('a target whose turn has come', () => {
     const gaveUp = { kind: 'busy', gaveUp: true } as const
     const chosen = (nowMs: number) => chooseNext([waiting], run, { room: 9, nowMs }).length
     for (const nowMs of [0, MINUTES_MS]) {
-      expect(noteTurn(run, waiting, gaveUp, nowMs)).toBeNull()
+      expect(noteTurn(run, waiting, gaveUp, at(nowMs))).toBeNull()
       expect([chosen(nowMs + MINUTES_MS - 1), chosen(nowMs + MINUTES_MS)]).toEqual([0, 1])
     }
     // That it is busy otherwise in between changes nothing.
-    expect(noteTurn(run, waiting, { kind: 'busy' }, 2 * MINUTES_MS)).toBeNull()
-    const late = noteTurn(run, waiting, gaveUp, 3 * MINUTES_MS)
+    expect(noteTurn(run, waiting, { kind: 'busy' }, at(2 * MINUTES_MS))).toBeNull()
+    const late = noteTurn(run, waiting, gaveUp, at(3 * MINUTES_MS))
     expect(late).toEqual({ state: 'skipped', reason: 'unreadable' })
   })
 
   it('begins to be busy anew after it was not', () => {
     const run = emptyRun()
-    noteTurn(run, away, { kind: 'busy' }, 0)
-    noteTurn(run, away, { kind: 'offline' }, 1)
-    expect(noteTurn(run, away, { kind: 'busy' }, BUSY_ENDS_MS + 1)).toBeNull()
+    noteTurn(run, away, { kind: 'busy' }, at(0))
+    noteTurn(run, away, { kind: 'offline' }, at(1))
+    expect(noteTurn(run, away, { kind: 'busy' }, at(BUSY_ENDS_MS + 1))).toBeNull()
   })
 
   it('that was busy before a window closed has its ten minutes anew in the next one', () => {
     const run = emptyRun()
-    expect(noteTurn(run, waiting, { kind: 'busy' }, 0)).toBeNull()
-    expect(noteTurn(run, waiting, { kind: 'busy' }, 24 * 60 * MINUTES_MS)).toBeNull()
+    expect(noteTurn(run, waiting, { kind: 'busy' }, at(0))).toBeNull()
+    expect(noteTurn(run, waiting, { kind: 'busy' }, at(24 * 60 * MINUTES_MS))).toBeNull()
   })
 
   it('is read again from the database where nobody knows whether it was started', () => {
     const run = emptyRun()
-    expect(noteTurn(run, waiting, { kind: 'refused' }, 0)).toBeNull()
+    expect(noteTurn(run, waiting, { kind: 'refused' }, at(0))).toBeNull()
     expect(run.isStale).toBe(true)
   })
 })

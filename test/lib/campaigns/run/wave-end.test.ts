@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { isCatchingUp } from '../../../../lib/campaigns/run/catch-up.ts'
 import { countLeft, moveAfterWave } from '../../../../lib/campaigns/run/wave-end.ts'
 import type { StoredCampaign } from '../../../../lib/store/campaigns.ts'
 
@@ -46,13 +45,5 @@ describe('a wave', () => {
       to: { status: 'done', endedAt: AT },
       action: 'campaign.done',
     })
-  })
-})
-
-describe('catching up', () => {
-  it('goes on as long as was asked for, from the start of the campaign', () => {
-    const rules = { catchUpSeconds: 60 } as StoredCampaign['rules']
-    expect(isCatchingUp({ startedAt: AT, rules }, later(60))).toBe(true)
-    expect(isCatchingUp({ startedAt: AT, rules }, later(61))).toBe(false)
   })
 })
