@@ -244,43 +244,45 @@ async function toTargets(
   const { waves, found } = await layWaves(pushed, campaign.rules.waves, about)
   const waveOf = new Map(pushed.map(({ workloadId }, index) => [workloadId, found[index]!]))
   const positions = new Map(ordered.map(({ workloadId }, position) => [workloadId, position]))
-  const targets = await mapInTurns(
-    ordered,
-    PLAN_TURN,
-    ({ workload, judgement, report, groupKey }): PlannedTarget => ({
-      campaignId: campaign.id,
-      workloadId: workload.id,
-      workloadName: workload.displayName,
-      workloadPlace: placeOf(workload.fingerprintKeys),
-      position: positions.get(workload.id)!,
-      wave: waveOf.get(workload.id) ?? null,
-      verdict: judgement.verdict,
-      reason: judgement.reason,
-      baseHash: judgement.baseHash,
-      reportedHash: report?.hash ?? null,
-      resultHash: judgement.result?.hash ?? null,
-      groupKey,
-      variables: judgement.result?.values ?? {},
-      choices: judgement.result?.choices ?? {},
-      missing: judgement.missing ?? [],
-      isProduction: judgement.isProduction,
-      instanceCount: workload.live.count,
-      state:
-        judgement.verdict === 'changes'
-          ? 'waiting'
-          : judgement.verdict === 'offline'
-            ? 'offline'
-            : 'left_out',
-      pushId: null,
-      rollbackPushId: null,
-      cause: null,
-      title: judgement.detail ?? null,
-      wasDegraded: false,
-      wasDrifted: false,
-      awaySince: null,
-      startedAt: null,
-      endedAt: null,
+  const targets = await mapInTurns(ordered, PLAN_TURN, (one) =>
+    toTarget(campaign.id, one, {
+      position: positions.get(one.workloadId)!,
+      wave: waveOf.get(one.workloadId) ?? null,
     }),
   )
   return { waves, targets }
 }
+
+const toTarget = (
+  campaignId: string,
+  { workload, judgement, report, groupKey }: Planned,
+  place: Pick<PlannedTarget, 'position' | 'wave'>,
+): PlannedTarget => ({
+  campaignId,
+  workloadId: workload.id,
+  workloadName: workload.displayName,
+  workloadPlace: placeOf(workload.fingerprintKeys),
+  ...place,
+  verdict: judgement.verdict,
+  reason: judgement.reason,
+  baseHash: judgement.baseHash,
+  reportedHash: report?.hash ?? null,
+  resultHash: judgement.result?.hash ?? null,
+  groupKey,
+  variables: judgement.result?.values ?? {},
+  choices: judgement.result?.choices ?? {},
+  missing: judgement.missing ?? [],
+  isProduction: judgement.isProduction,
+  instanceCount: workload.live.count,
+  state:
+    judgement.verdict === 'changes' ? 'waiting' : judgement.verdict === 'offline' ? 'offline' : 'left_out',
+  pushId: null,
+  rollbackPushId: null,
+  cause: null,
+  title: judgement.detail ?? null,
+  wasDegraded: false,
+  wasDrifted: false,
+  awaySince: null,
+  startedAt: null,
+  endedAt: null,
+})
