@@ -19,6 +19,7 @@ import { noteEnds } from './note-ends.ts'
 import type { AutoApplyParts } from './parts.ts'
 import { pushToSome } from './push.ts'
 import { type AutoApplyRun, loadRun } from './run.ts'
+import { shareOut } from './share-out.ts'
 
 /** Pushes in a second, of all fleet configs together, at most. */
 export const PUSHES_A_SECOND = 50
@@ -39,6 +40,15 @@ const HOUR_MS = 3_600_000
 /** How many days a request waits for a decision before it expires. */
 const WAITING_DAYS = 14
 
+/** A version that may push now. */
+interface Ready {
+  autoApply: AutoApplyInForce
+  run: AutoApplyRun
+}
+
+const lengthOf = (some: readonly unknown[]): number => some.length
+const sum = (some: readonly number[]): number => some.reduce((all, one) => all + one, 0)
+
 /** Applies approved versions to newcomers, and to workloads on older versions. */
 export class AutoApplyEngine {
   readonly #parts: AutoApplyParts
@@ -53,6 +63,8 @@ export class AutoApplyEngine {
   /** What was in force when the database was asked last. */
   #inForce: readonly AutoApplyInForce[] = []
   #nextSweepMs = 0
+  /** Whose turn it is to get what cannot be shared evenly. */
+  #turn = 0
 
   constructor(parts: AutoApplyParts, changed: (autoApply: StoredAutoApply) => void) {
     this.#parts = parts
@@ -88,10 +100,13 @@ export class AutoApplyEngine {
     if (inForce.length === 0 && this.#nextReadMs > 0) this.#nextReadMs = nowMs + QUIET_LOOK_MS
     this.#inForce = inForce
     this.#runs.keepOnly(inForce)
+    const ready: Ready[] = []
     for (const autoApply of inForce) {
       if (signal.aborted) return
-      await this.#stepSafely(autoApply)
+      const run = await this.#safely(autoApply, () => this.#step(autoApply))
+      if (run !== null) ready.push({ autoApply, run })
     }
+    if (!signal.aborted) await this.#pushNext(ready)
   }
 
   async #read(): Promise<AutoApplyInForce[]> {
@@ -116,30 +131,38 @@ export class AutoApplyEngine {
     return false
   }
 
-  /** Do one step of a version in force. An error is logged, and keeps no other from going on. */
-  async #stepSafely(autoApply: AutoApplyInForce): Promise<void> {
+  /** Do something for a version in force. An error is logged, and keeps no other from going on. */
+  async #safely<T>(autoApply: AutoApplyInForce, work: () => Promise<T>): Promise<T | null> {
     try {
-      await this.#step(autoApply)
+      return await work()
     } catch (error) {
       this.#runs.doubt(autoApply.id)
       this.#parts.log.warn({ err: error, auto_apply_id: autoApply.id }, 'a version could not be applied yet')
+      return null
     }
   }
 
-  async #step(autoApply: AutoApplyInForce): Promise<void> {
+  /**
+   * Note what became of its pushes, halt it where it must not go on, and look whom it is to reach. Answers null where it
+   * is to push nothing.
+   */
+  async #step(autoApply: AutoApplyInForce): Promise<AutoApplyRun | null> {
     const run = await this.#open(autoApply)
     if (await noteEnds(this.#parts, autoApply, run)) this.#changed(autoApply)
     await this.#stopStaged(autoApply)
-    if (autoApply.status !== 'active') return
+    if (autoApply.status !== 'active') return null
     const hold = (await this.#findLapse(autoApply, run)) ?? (await this.#findFailures(autoApply, run))
-    if (hold !== null) return this.#halt(autoApply, hold)
+    if (hold !== null) {
+      await this.#halt(autoApply, hold)
+      return null
+    }
     const nowMs = this.#parts.clock.monotonicMs()
     if (nowMs >= run.nextLookMs) {
       await lookAtAll(this.#parts, autoApply, run)
       run.nextLookMs = nowMs + LOOK_MS
       this.#changed(autoApply)
     }
-    await this.#pushNext(autoApply, run)
+    return run
   }
 
   /**
@@ -163,7 +186,10 @@ export class AutoApplyEngine {
 
   #open({ id, fleetConfigId }: StoredAutoApply): Promise<AutoApplyRun> {
     return this.#runs.open(id, async (known) => {
-      const run = await loadRun(this.#parts, id, this.#sinceMs ?? this.#parts.clock.monotonicMs())
+      const run = await loadRun(this.#parts, id, {
+        former: known,
+        sinceMs: this.#sinceMs ?? this.#parts.clock.monotonicMs(),
+      })
       // The limit of failures depends on this count, and failures are judged before the first look.
       run.underCount = known?.underCount ?? (await this.#parts.fleetConfigs.under(fleetConfigId)).length
       if (known !== undefined) Object.assign(run, { leftOut: known.leftOut, lookedAt: known.lookedAt })
@@ -171,21 +197,38 @@ export class AutoApplyEngine {
     })
   }
 
-  /** Push to newcomers first, then to the queue: to as many as may be pushed to now. */
-  async #pushNext(autoApply: StoredAutoApply, run: AutoApplyRun): Promise<void> {
+  /**
+   * Push to as many as may be pushed to now: to newcomers of all first, then to their queues, each as many as any other.
+   * What cannot be shared evenly goes to another one in each turn.
+   */
+  async #pushNext(ready: readonly Ready[]): Promise<void> {
     const room = this.#room()
-    if (room === 0) return
-    const kept = Math.min(run.queue.length, Math.ceil(room * QUEUE_SHARE))
-    const young = await listYoung(this.#parts, autoApply, run, room - kept)
-    const isYoung = new Set(young)
-    const next = [...young]
-    while (next.length < room && run.queue.length > 0) {
-      const id = run.queue.shift()!
-      if (!isYoung.has(id)) next.push(id)
+    if (room === 0 || ready.length === 0) return
+    const begin = this.#turn++ % ready.length
+    const turn = [...ready.slice(begin), ...ready.slice(0, begin)]
+    const young: string[][] = []
+    for (const { autoApply, run } of turn) young.push(await listYoung(this.#parts, autoApply, run, room))
+    const queued = turn.map(({ run }) => run.queue.length)
+    const kept = Math.min(sum(queued), Math.ceil(room * QUEUE_SHARE))
+    const toYoung = shareOut(room - kept, young.map(lengthOf))
+    const toQueue = shareOut(room - sum(toYoung), queued)
+    for (const [at, { autoApply, run }] of turn.entries()) {
+      const newcomers = young[at]!.slice(0, toYoung[at])
+      await this.#safely(autoApply, () => this.#pushTo(autoApply, run, { newcomers, more: toQueue[at]! }))
     }
-    if (next.length === 0) return
-    for (const id of young) run.nextTryMs.set(id, this.#parts.clock.monotonicMs() + RETRY_MS)
-    const count = await pushToSome(this.#parts, autoApply, run, next)
+  }
+
+  /** Push a version to these newcomers, and to `more` of its queue. */
+  async #pushTo(
+    autoApply: AutoApplyInForce,
+    run: AutoApplyRun,
+    { newcomers, more }: { newcomers: readonly string[]; more: number },
+  ): Promise<void> {
+    const next = new Set(newcomers)
+    while (next.size < newcomers.length + more && run.queue.length > 0) next.add(run.queue.shift()!)
+    if (next.size === 0) return
+    for (const id of newcomers) run.nextTryMs.set(id, this.#parts.clock.monotonicMs() + RETRY_MS)
+    const count = await pushToSome(this.#parts, autoApply, run, [...next])
     const nowMs = this.#parts.clock.monotonicMs()
     this.#pushedMs.push(...Array.from({ length: count }, () => nowMs))
     if (count > 0) this.#changed(autoApply)

@@ -35,19 +35,22 @@ export interface AutoApplyRun {
 }
 
 /**
- * Read the run of a version in force: its pushes that have not ended. The rest is found by looking. This process looks
- * since `sinceMs` (monotonic): before that nobody could see a push end.
+ * Read the run of a version in force: its pushes that have not ended. The rest is found by looking. When pushes that the
+ * former run knew were started is taken over from it. This process looks since `sinceMs` (monotonic): before that nobody
+ * could see a push end.
  */
 export async function loadRun(
   { db, clock }: AutoApplyParts,
   autoApplyId: string,
-  sinceMs: number,
+  { former, sinceMs }: { former: AutoApplyRun | undefined; sinceMs: number },
 ): Promise<AutoApplyRun> {
   const nowMs = clock.monotonicMs()
   const open = await listStartedAutoApplyTargets(db, autoApplyId)
   return {
     inFlight: new Map(
       open.map(({ workloadId, pushId, startedAt }) => {
+        const known = former?.inFlight.get(workloadId)
+        if (known?.pushId === pushId) return [workloadId, known]
         const ageMs = Math.max(0, clock.now().getTime() - startedAt.getTime())
         return [workloadId, { pushId, startedMs: Math.max(sinceMs, nowMs - ageMs) }]
       }),
