@@ -29,6 +29,8 @@ export interface ApproverStanding {
   isAuthorToo: boolean
   /** The accounts among the approvers that are known in this way to be of the same person. */
   alsoIds: readonly string[]
+  /** The accounts among the approvers that made or changed this one, or that this one made or changed; absent for none. */
+  tiedIds?: readonly string[]
 }
 
 /** Everything that decides whether a change is approved. */
@@ -59,13 +61,19 @@ export type Discount =
   | 'expired'
   | 'overtaken'
 
+/**
+ * Why an approval that was given does not count: also because its account changed that of somebody else who approved, or
+ * was changed by it, so that of the two approvals one counts.
+ */
+type Uncounted = Discount | 'shaped-beside'
+
 /** What the approvals come to. */
 export interface ApprovalJudgement {
   isEnough: boolean
   needed: number
   /** Whose approvals count. */
   counted: readonly string[]
-  discounted: ReadonlyMap<string, Discount>
+  discounted: ReadonlyMap<string, Uncounted>
   /**
    * The rule that was applied: in each point the strictest of the rule in force now and those stored with the
    * approvals.
@@ -108,15 +116,31 @@ const age = ({ validHours }: ApprovalRule, at: Date, now: Date): 'expired' | nul
 export function judgeApprovals(asked: ApprovalCase): ApprovalJudgement {
   const rules = asked.given.flatMap(({ rule }) => rule ?? [])
   const rule = rules.reduce(stricterRule, asked.rule)
-  const discounted = new Map<string, Discount>()
-  const counted: string[] = []
+  const discounted = new Map<string, Uncounted>()
+  const valid: string[] = []
   for (const given of asked.given) {
     const why =
-      discountOf(asked, rule, given) ?? (isCountedAs(asked, counted, given.userId) ? 'same-person' : null)
-    if (why === null) counted.push(given.userId)
+      discountOf(asked, rule, given) ?? (isCountedAs(asked, valid, given.userId) ? 'same-person' : null)
+    if (why === null) valid.push(given.userId)
     else discounted.set(given.userId, why)
   }
+  const counted = rule.approvals < 2 ? valid : untiedOf(asked, valid)
+  for (const id of valid) if (!counted.includes(id)) discounted.set(id, 'shaped-beside')
   return { isEnough: counted.length >= rule.approvals, needed: rule.approvals, counted, discounted, rule }
+}
+
+/**
+ * Those of some approvers of whom nobody made or changed the account of another, as both may be one person: the first two,
+ * and whoever else is tied to none of them. Without two it is the last one, so that the next may be a second person beside
+ * each of those who approved.
+ */
+function untiedOf({ approvers }: Pick<ApprovalCase, 'approvers'>, ids: readonly string[]): readonly string[] {
+  const isTied = (one: string, other: string) => approvers.get(one)?.tiedIds?.includes(other) ?? false
+  const first = ids.find((one) => ids.some((other) => other !== one && !isTied(one, other)))
+  if (first === undefined) return ids.slice(-1)
+  const untied: string[] = [first]
+  for (const id of ids) if (id !== first && !untied.some((one) => isTied(id, one))) untied.push(id)
+  return untied
 }
 
 /**
@@ -194,7 +218,8 @@ export function whyNotCounted(
   { asked, judgement }: JudgedApprovals,
   userId: string,
 ): 'approved-already' | Discount | null {
-  if (judgement.counted.includes(userId)) return 'approved-already'
+  if (judgement.counted.includes(userId) || judgement.discounted.get(userId) === 'shaped-beside')
+    return 'approved-already'
   if (isCountedAs(asked, judgement.counted, userId)) return 'same-person'
   return discountOf(asked, judgement.rule, { userId, at: asked.now })
 }

@@ -194,6 +194,8 @@ export interface StoredApproverStanding {
   isAuthorToo: boolean
   /** Those of the accounts asked about that are known to be of the same person. */
   alsoIds: string[]
+  /** Those of the accounts asked about that changed this one, or that this one changed. */
+  tiedIds: string[]
 }
 
 /**
@@ -224,7 +226,11 @@ export async function listApproverStandings(
        exists (select 1 from account_changes c
          where c.user_id = u.id and c.changed_at > r."requestedAt") as "isShapedSinceRequest",
        exists (select from same s where s.uuid = u.id and s.other = any(r.writers)) as "isAuthorToo",
-       array(select s.other from same s where s.uuid = u.id and s.other = any(r."userIds")) as "alsoIds"
+       array(select s.other from same s where s.uuid = u.id and s.other = any(r."userIds")) as "alsoIds",
+       array(select c.by_id from account_changes c
+           where c.user_id = u.id and c.by_id = any(r."userIds") and c.by_id <> u.id::text
+         union select c.user_id::text from account_changes c
+           where c.by_id = u.id::text and c.user_id::text = any(r."userIds") and c.user_id <> u.id) as "tiedIds"
      from asked r
        cross join lateral (select distinct unnest(r."userIds") as id) one
        join users u on u.id::text = one.id and u.kind <> 'service'`,
