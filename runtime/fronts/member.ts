@@ -47,7 +47,7 @@ import { listen } from '../uws.ts'
 import { VERSION } from '../version.ts'
 import { type BrowserPipes, createBrowserPipes } from './browser-pipes.ts'
 import { CertificateWatch, LOOK_AT_FILES_MS } from './certificate-watch.ts'
-import { CUT_OFF_MS, isCutOff, isLeft, type KnownLinks, sendElsewhere } from './cut-off.ts'
+import { CUT_OFF_MS, hasBetter, isCutOff, isLeft, type KnownLinks, sendElsewhere } from './cut-off.ts'
 import { FailedClaims } from './failed-claims.ts'
 import { createFrontApiHandlers } from './front-api.ts'
 import { FrontLink } from './front-link.ts'
@@ -58,6 +58,7 @@ import { createLinkRoute } from './link-route.ts'
 import { MemberAddresses } from './member-addresses.ts'
 import { memberOf, membersAsProxies, type Self } from './member-headers.ts'
 import { OwnerDoor } from './owner-door.ts'
+import { isReady } from './readiness.ts'
 import { Standing } from './standing.ts'
 
 /** How long a member stays ready without a link, so that a hand-over between owners makes none of them unready. */
@@ -426,6 +427,14 @@ class Member implements RunningMember {
     return isLeft({ unrenewedMs, members, selfId: this.#self.memberId, links }, afterMs)
   }
 
+  /**
+   * Whether others follow another owner than this one, which they left. That is what tells this from a database that is
+   * away for all, and fronts that have stopped meanwhile.
+   */
+  #wasReplaced(afterMs: number): boolean {
+    return this.#isLeft(afterMs) && this.#standing.newestEpoch > this.#lock.epoch
+  }
+
   /** Whether this process is an owner that has long had no link even to itself. */
   #isUnreachedOwner(): boolean {
     return this.#owning !== null && this.#link.downMs >= READY_AFTER_MS && !this.#standing.isReached
@@ -477,9 +486,7 @@ class Member implements RunningMember {
   }
 
   #isCutOff(): boolean {
-    // Another owner is what tells this from a database that is away for all, and fronts that have stopped meanwhile.
-    if (this.#isLeft(CUT_OFF_MS) && this.#standing.newestEpoch > this.#lock.epoch) return true
-    return isCutOff({ link: this.#link, ...this.#knownLinks() })
+    return this.#wasReplaced(CUT_OFF_MS) || isCutOff({ link: this.#link, ...this.#knownLinks() })
   }
 
   #knownLinks(): Omit<KnownLinks, 'link'> {
@@ -650,10 +657,19 @@ class Member implements RunningMember {
   }
 
   #isReady(): boolean {
-    // An update of all processes would wait for one whose version only the next owner speaks.
-    const hasLink = this.#hasBeenLinked && this.#link.downMs < READY_AFTER_MS
-    if (!this.#standing.wasReached || this.#isLeft(READY_AFTER_MS)) return false
-    return this.#membership.isInTime && (hasLink || this.#link.isForeign) && this.#canAsk()
+    const { isInTime, owner, heard } = this.#membership
+    return isReady({
+      wasReached: this.#standing.wasReached,
+      // An update of all processes would wait for one whose version only the next owner speaks.
+      wasLinked: this.#hasBeenLinked || this.#link.isForeign,
+      isInTime,
+      wasReplaced: this.#wasReplaced(READY_AFTER_MS),
+      hasWay: this.#noWayMs() < READY_AFTER_MS && this.#canAsk(),
+      hasFailed: this.#failedClaims.said !== null,
+      version: VERSION,
+      ownersVersion: heard.find(({ id }) => id === owner?.id)?.version ?? null,
+      hasBetter: hasBetter(this.#knownLinks()),
+    })
   }
 
   async stop(): Promise<void> {

@@ -131,10 +131,27 @@ it('fronts that have lost the owner and the database together keep their agents:
   await owner.stop()
   await pause(40_000)
   expect(fronts.map(({ member }) => member.agents.counts.agents)).toEqual([1, 1])
+  // Nobody is better off elsewhere.
+  expect(await Promise.all(fronts.map(readiness))).toEqual([200, 200])
 
   way.comeBack()
   const next = await eventually('one follows', () => fronts.find(({ member }) => member.owner() !== null), {
     withinMs: 30_000,
   })
   await eventually('it knows both', () => next.member.owner()!.ctx.fleet.state.instances.size === 2)
+})
+
+it('the last of several processes is ready while the database is away', { timeout: 90_000 }, async () => {
+  const database = await freshDatabase()
+  const way = await startDatabaseProxy(database.dsn)
+  cleanups.push(() => way.close())
+  const owner = await startOne(database, { databaseDsn: way.dsn })
+  await untilOwner(owner)
+  const front = await startOne(database, { databaseDsn: way.dsn })
+  await eventually('it is ready', async () => (await readiness(front)) === 200)
+  await eventually('the owner knows it', () => owner.member.owner()!.ctx.cluster!().members.length === 2)
+  way.goAway()
+  await front.stop()
+  await pause(15_000)
+  expect([await readiness(owner), owner.fatal()]).toEqual([200, null])
 })
