@@ -26,6 +26,11 @@ export const PROBLEMS = {
   'alert-not-reopenable': { status: 409, error: 'alert can no longer be opened again' },
   'already-linked': { status: 409, error: 'this user is linked already; the request is gone' },
   'approval-already-pushed': { status: 409, error: 'approval request has already been pushed' },
+  'approval-drafts-too-large': {
+    status: 409,
+    error:
+      'the drafts of your open requests are together larger than {max} MiB: withdraw one of them, or have it decided',
+  },
   'approval-expired': { status: 409, error: 'an approval is too old for the approval policy: approve again' },
   'approval-needs-another': {
     status: 409,

@@ -18,6 +18,7 @@ export default defineHttp({
   body: jsonBody(ApprovalCreateRequest, { invalidText: 'invalid approval request body' }),
   replies: [{ status: 201, description: 'The pending request.', json: ApprovalRecord }],
   errors: [
+    'approval-drafts-too-large',
     'draft-empty',
     'production-confirmation-required',
     'text-not-storable',

@@ -19,6 +19,7 @@ export default defineHttp({
   errors: [
     'owner-invalid',
     'owner-taken',
+    'approval-drafts-too-large',
     'draft-empty',
     'text-not-storable',
     'text-too-long',

@@ -7,7 +7,9 @@ import { randomHex } from '../ids.ts'
 import { configHash } from '../model/config-hash.ts'
 import { isProduction } from '../model/production.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
+import { forgetOwnDrafts, measureOpenDrafts } from '../store/approval-drafts.ts'
 import { type Approval, insertApproval, type NewApproval, retirePendingApproval } from '../store/approvals.ts'
+import type { Db } from '../store/db.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import {
   type ApprovalActor,
@@ -38,6 +40,7 @@ export type CreateOutcome = { ok: true; approval: Approval } | RequestRefusal | 
 /** Why a request is not taken. */
 export type RequestRefusal =
   | Refusal<
+      | 'approval-drafts-too-large'
       | 'config-quarantined'
       | 'draft-empty'
       | 'nothing-changes'
@@ -55,9 +58,10 @@ export async function createApproval(parts: ApprovalParts, request: ApprovalRequ
   const { wanted } = read
   return parts.db.change<CreateOutcome>('approval.request', request.actor, async (tx) => {
     if ((await lockWorkload(tx, wanted.workloadId)) === null) return { ok: false, code: 'workload-not-found' }
-    const { approval, event } = await storeRequest(parts, tx, request.actor, wanted)
-    await tx.record(event)
-    return { ok: true, approval }
+    const stored = await storeRequest(parts, tx, request.actor, wanted)
+    if (!stored.ok) return stored
+    await tx.record(stored.event)
+    return { ok: true, approval: stored.approval }
   })
 }
 
@@ -123,7 +127,9 @@ export async function storeRequest(
   tx: ActTransaction,
   actor: ApprovalActor,
   wanted: NewApproval,
-): Promise<{ approval: Approval; event: Omit<AuditEvent, 'actor'> }> {
+): Promise<
+  { ok: true; approval: Approval; event: Omit<AuditEvent, 'actor'> } | Refusal<'approval-drafts-too-large'>
+> {
   const { hub, counters } = parts
   const { workloadId, draftHash: configHash } = wanted
   const by = { actor: actor.email, actorId: actor.userId, now: wanted.createdAt }
@@ -131,6 +137,8 @@ export async function storeRequest(
   const why = { retired_by: 'request', newer_approval_id: wanted.id } as const
   if (retired !== null) tx.recordBehind([toRetireEvent(retired, why)])
   const approval = await insertApproval(tx, wanted)
+  const full = await refuseFull(tx, wanted.requesterId)
+  if (full !== null) return full
   await tellOfRequest(parts, tx, 'change_requested', approval, actor)
   tx.afterCommit(() => {
     if (retired !== null) {
@@ -142,5 +150,17 @@ export async function storeRequest(
   })
   const detail = `${approval.id}:${approval.targetGroup}`
   const about = { resource: 'workload', resourceId: workloadId, configHash, detail }
-  return { approval, event: { action: 'config.approval.request', ...about } }
+  return { ok: true, approval, event: { action: 'config.approval.request', ...about } }
+}
+
+/** Mebibytes that the drafts of one requester's open requests take at most, as stored. */
+const OPEN_MIB_MAX = 128
+/** Of so many of one requester's requests that ended unapproved the drafts are kept. */
+export const ENDED_DRAFTS_KEPT = 200
+
+/** Why a requester has no room for the request that was just added, the oldest drafts of ended ones being forgotten. */
+async function refuseFull(tx: Db, requesterId: string): Promise<Refusal<'approval-drafts-too-large'> | null> {
+  await forgetOwnDrafts(tx, requesterId, ENDED_DRAFTS_KEPT)
+  const bytes = await measureOpenDrafts(tx, requesterId)
+  return bytes > OPEN_MIB_MAX * 1_048_576 ? refuse('approval-drafts-too-large', { max: OPEN_MIB_MAX }) : null
 }

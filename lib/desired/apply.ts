@@ -241,6 +241,7 @@ async function keepWish(
     const isProposed = verdict.action === 'propose'
     if (isProposed && !asked.ok) return asked
     const made = isProposed && asked.ok ? await storeRequest(parts, tx, actor, asked.wanted) : null
+    if (made?.ok === false) return made
     const approvalId = made?.approval.id ?? standing.approvalId
     const applied = { appliedAt: now, appliedBy: actor.email, appliedById: actor.userId }
     const ran = findRan(managed, standing.activeHash)

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { AGENT_HOMES, forgetAgentHomes } from '../store/agents.ts'
 import { trimAlerts } from '../store/alerts.ts'
+import { forgetOldDrafts } from '../store/approval-drafts.ts'
 import { listComparedReports } from '../store/campaign-targets.ts'
 import { removeUnusedContents } from '../store/config-contents.ts'
 import { CommitInDoubt, type Database, DatabaseUnavailable, type Db } from '../store/db.ts'
@@ -33,6 +34,8 @@ export const REPORTED_SPARE_MAX = 10_000
 const CONTENTS_KEPT_DAYS = 1
 /** How long reviews of label rules are kept, looked at or not: what they did is over after a day. */
 const RULE_REVIEWS_KEPT_DAYS = 90
+/** How long the draft of a request is kept that ended and that nobody approved. */
+const DRAFTS_KEPT_DAYS = 90
 /** Shares of `workloadsMax` and `keptBytesMax`: above the first, workloads are removed to make room, down to the second. */
 const CROWDED = 0.9
 const ROOMY = 0.8
@@ -363,6 +366,10 @@ export async function sweep(parts: JanitorParts, signal: AbortSignal): Promise<S
       result.removedConfigs = await trim(parts, signal, (tx, limit) =>
         removeUnusedContents(tx, before, limit),
       )
+    },
+    'forget-drafts': () => {
+      const before = daysAgo(parts, DRAFTS_KEPT_DAYS)
+      return trim(parts, signal, (tx) => forgetOldDrafts(tx, before, TRIM_CHUNK))
     },
     'forget-agents': () => forgetOldHomes(parts, signal),
     'sweep-reported-configs': () => sweepReported(parts, signal),

@@ -1,4 +1,5 @@
 import type { APPROVAL_STATUSES } from '../wire/values.ts'
+import { DRAFT_OF_A } from './approval-drafts.ts'
 import { authorsOf } from './approval-votes.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
@@ -45,7 +46,7 @@ export interface Approval {
   pushedAt: Date | null
 }
 
-/** A request with the text of its draft. */
+/** A request with the text of its draft, '' where that was forgotten. */
 export interface ApprovalWithDraft extends Approval {
   draftYaml: string
 }
@@ -82,7 +83,7 @@ const OF = columns<keyof Approval>({
 })
 const COLUMNS = OF.select()
 const COLUMNS_OF_A = OF.select('a')
-const WITH_DRAFT = `${COLUMNS_OF_A}, a.draft_yaml as "draftYaml"`
+const WITH_DRAFT = `${COLUMNS_OF_A}, ${DRAFT_OF_A} as "draftYaml"`
 
 /** Whoever retires requests, by what he decided, and when. */
 export interface Retirer {
@@ -271,10 +272,13 @@ export async function findApproval(
   return rows[0] ?? null
 }
 
-/** The draft's text of a request; null when it is gone. */
+/** The draft's text of a request, '' where it was forgotten; null when the request is gone. */
 export async function findDraft(db: Db, id: string): Promise<string | null> {
-  const rows = await db.query<{ draft_yaml: string }>(`select draft_yaml from approvals where id = $1`, [id])
-  return rows[0]?.draft_yaml ?? null
+  const rows = await db.query<{ draft: string }>(
+    `select ${DRAFT_OF_A} as draft from approvals a where id = $1`,
+    [id],
+  )
+  return rows[0]?.draft ?? null
 }
 
 /**

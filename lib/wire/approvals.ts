@@ -221,7 +221,13 @@ export type ApprovalSummary = Infer<typeof ApprovalSummary>
 export const ApprovalRecord = named(
   'ApprovalRecord',
   'A request to run a draft on a workload, and what became of it. Holds YAML: only for `config:request`.',
-  type({ ...summary, draft_yaml: string() }),
+  type({
+    ...summary,
+    draft_yaml: note(
+      'Empty of a request that ended unapproved, once its text is not kept any more.',
+      string(),
+    ),
+  }),
 )
 export type ApprovalRecord = Infer<typeof ApprovalRecord>
 

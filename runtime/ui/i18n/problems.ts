@@ -16,6 +16,8 @@ export const problemTexts = defineTexts({
     alert_not_reopenable: 'This alert can no longer be opened again.',
     already_linked: 'This user is linked already. The request is gone.',
     approval_already_pushed: 'This request has been pushed already.',
+    approval_drafts_too_large:
+      'The drafts of your open requests are together larger than {max} MiB: withdraw one of them, or have it decided.',
     approval_expired: 'An approval is too old for the approval policy. It has to be approved again.',
     approval_needs_another: 'The approval policy asks for somebody else ({reason}).',
     approval_not_found: 'This request does not exist.',
@@ -339,6 +341,8 @@ export const problemTexts = defineTexts({
     alert_not_reopenable: 'Cette alerte ne peut plus être rouverte.',
     already_linked: 'Cet utilisateur est déjà lié. La demande a disparu.',
     approval_already_pushed: 'Cette demande a déjà été poussée.',
+    approval_drafts_too_large:
+      'Les brouillons de vos demandes ouvertes dépassent ensemble {max} Mio : retirez-en une, ou faites-en décider une.',
     approval_expired:
       'Une approbation est trop ancienne pour la règle d’approbation. Il faut approuver de nouveau.',
     approval_needs_another: 'La règle d’approbation demande quelqu’un d’autre ({reason}).',

@@ -214,9 +214,11 @@ function Closed({
           </ActionLink>
         )}
         {overtaking !== null && <ActionLink href={overtaking}>{words.seeWhat}</ActionLink>}
-        <Action reason={unless('config:request')} onClick={onEdit}>
-          {words.editAgain}
-        </Action>
+        {approval.draft_yaml !== '' && (
+          <Action reason={unless('config:request')} onClick={onEdit}>
+            {words.editAgain}
+          </Action>
+        )}
       </div>
     </section>
   )

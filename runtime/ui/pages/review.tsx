@@ -43,7 +43,8 @@ function useBefore(workload: WorkloadRecord, approval: ApprovalRecord) {
   const isAnswered = (of: Resource<unknown>) => of.data !== null || of.failure !== null
   return {
     text: base.data?.content ?? (reported.data ? asReported : ''),
-    isKnown: hash === '' ? !isFirst || isAnswered(reported) : isAnswered(base),
+    isKnown:
+      approval.draft_yaml !== '' && (hash === '' ? !isFirst || isAnswered(reported) : isAnswered(base)),
     isReported: hash === '' && reported.data !== null,
   }
 }
@@ -114,6 +115,7 @@ function Review({
       {!isClosed && <Notices workload={workload} approval={approval} plan={plan} />}
       <div class="two reviewed">
         <div class="stack">
+          {approval.draft_yaml === '' && <p class="muted">{words.draftNotKept}</p>}
           {before.isKnown && (
             <>
               <DiffSummary

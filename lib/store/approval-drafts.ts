@@ -1,0 +1,41 @@
+import type { Db } from './db.ts'
+
+/** Requests that ended without anybody's approval: what they asked for nothing refers to. */
+const FORGETTABLE = `a.status in ('rejected', 'withdrawn', 'retired') and a.approved_at is null
+  and not a.draft_forgotten and not exists (select from approval_votes v where v.approval_id = a.id)`
+
+/**
+ * SQL for the text of a request's draft, `a` being its row; '' where it was forgotten, and no revision has it.
+ */
+export const DRAFT_OF_A = `case when a.draft_forgotten
+  then coalesce((select c.body from config_contents c where c.hash = a.draft_hash), '') else a.draft_yaml end`
+
+/** The bytes that the drafts of somebody's open requests take as they are stored. */
+export async function measureOpenDrafts(tx: Db, requesterId: string): Promise<number> {
+  const rows = await tx.query<{ bytes: number }>(
+    `select coalesce(sum(pg_column_size(draft_yaml)), 0)::float8 as bytes from approvals
+     where requester_id = $1 and status in ('pending', 'approved')`,
+    [requesterId],
+  )
+  return rows[0]!.bytes
+}
+
+/** Forget the drafts of somebody's ended requests that nobody approved, but for those of the `kept` that ended last. */
+export async function forgetOwnDrafts(tx: Db, requesterId: string, kept: number): Promise<void> {
+  await tx.execute(
+    `update approvals set draft_yaml = '', draft_forgotten = true where id in (
+       select a.id from approvals a where a.requester_id = $1 and ${FORGETTABLE}
+       order by a.updated_at desc, a.id desc offset $2 limit 100
+       for update of a skip locked)`,
+    [requesterId, kept],
+  )
+}
+
+/** Forget those of everybody that ended before a time, `limit` at most; returns how many. */
+export async function forgetOldDrafts(tx: Db, before: Date, limit: number): Promise<number> {
+  return tx.execute(
+    `update approvals set draft_yaml = '', draft_forgotten = true where id in (
+       select a.id from approvals a where a.updated_at < $1 and ${FORGETTABLE} order by a.updated_at limit $2)`,
+    [before, limit],
+  )
+}
