@@ -72,7 +72,7 @@ export const postureTexts = defineTexts({
     },
     block: {} as Record<string, string>,
     drift: 'Drift',
-    driftNone: 'Everybody runs what is assigned.',
+    driftNone: 'Everybody says that it applied what is assigned.',
     driftAll: 'In sync too',
     unmanaged: 'not managed',
     counts: {
@@ -191,7 +191,7 @@ export const postureTexts = defineTexts({
       remote_config_not_accepted: 'Il ne prend pas de config.',
     },
     drift: 'Écarts',
-    driftNone: 'Tous exécutent ce qui est assigné.',
+    driftNone: 'Tous disent avoir appliqué ce qui est assigné.',
     driftAll: 'Conformes aussi',
     unmanaged: 'non géré',
     counts: {

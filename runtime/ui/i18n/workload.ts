@@ -139,6 +139,10 @@ export const workloadTexts = defineTexts({
         `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'does', 'do')} not run the assigned config.`,
         `${cause && `Cause: ${cause}. `}See which ones; push the config again, or find what keeps them from taking it.`,
       ],
+      differs: (count: number, total: number, paths: string): [string, string] => [
+        `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'reports', 'report')} to run something else than the assigned config.`,
+        `${plural(count, 'It says that it', 'They say that they')} applied it${paths && `; what differs: ${paths}`}. Somebody may have changed it there: compare, or push the config again.`,
+      ],
       degraded: ['It reports that something is wrong.', 'The health tree says what.'] as [string, string],
       approval: (count: number): [string, string] => [
         `${n(count)} ${plural(count, 'change waits', 'changes wait')} for approval.`,
@@ -169,6 +173,7 @@ export const workloadTexts = defineTexts({
     },
     see: {
       campaign: 'See the campaign',
+      configuration: 'See what it runs',
       correct: 'Correct it',
       instances: 'See the instances',
       health: 'See the health',
@@ -212,6 +217,8 @@ export const workloadTexts = defineTexts({
       sick: (count: number) => `${n(count)} ${plural(count, 'is', 'are')} unhealthy.`,
       takes: (count: number) => `${n(count)} ${plural(count, 'is', 'are')} applying a config now.`,
       cannot: (count: number) => `${n(count)} could not apply a config.`,
+      differ: (count: number) =>
+        `${n(count)} ${plural(count, 'reports', 'report')} to run something else than what is assigned.`,
     },
     alike: 'The instances are alike.',
     column: {
@@ -392,6 +399,10 @@ export const workloadTexts = defineTexts({
         `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} ${plural(count, 'n’exécute', 'n’exécutent')} pas la config assignée.`,
         `${cause && `Cause : ${cause}. `}Voyez lesquelles ; poussez la config à nouveau, ou trouvez ce qui les en empêche.`,
       ],
+      differs: (count: number, total: number, paths: string): [string, string] => [
+        `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} ${plural(count, 'signale', 'signalent')} exécuter autre chose que la config assignée.`,
+        `${plural(count, 'Elle dit', 'Elles disent')} l’avoir appliquée${paths && ` ; diffère : ${paths}`}. Quelqu’un l’a peut-être changée sur place : comparez, ou poussez la config à nouveau.`,
+      ],
       degraded: ['Il signale que quelque chose ne va pas.', 'L’arbre de santé dit quoi.'],
       approval: (count: number): [string, string] => [
         `${n(count)} ${plural(count, 'modification attend', 'modifications attendent')} une approbation.`,
@@ -422,6 +433,7 @@ export const workloadTexts = defineTexts({
     },
     see: {
       campaign: 'Voir la campagne',
+      configuration: 'Voir ce qu’elle exécute',
       correct: 'La corriger',
       instances: 'Voir les instances',
       health: 'Voir la santé',
@@ -466,6 +478,8 @@ export const workloadTexts = defineTexts({
       takes: (count: number) =>
         `${n(count)} ${plural(count, 'applique', 'appliquent')} une config en ce moment.`,
       cannot: (count: number) => `${n(count)} ${plural(count, 'n’a', 'n’ont')} pas pu appliquer une config.`,
+      differ: (count: number) =>
+        `${n(count)} ${plural(count, 'signale', 'signalent')} exécuter autre chose que ce qui est assigné.`,
     },
     alike: 'Les instances se ressemblent.',
     column: {

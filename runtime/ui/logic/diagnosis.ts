@@ -3,7 +3,7 @@ import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { UnderPush, WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
-import { instanceName } from './instances.ts'
+import { instanceName, listDiffering } from './instances.ts'
 import { isSilent } from './pushes.ts'
 
 /** What is wrong with a workload, most urgent first; the text and the way out follow from it. */
@@ -20,6 +20,7 @@ export type Diagnosis =
   | { kind: 'silent'; push: RevisionRecord }
   | { kind: 'applying'; push: RevisionRecord }
   | { kind: 'drifted'; count: number; total: number }
+  | { kind: 'differs'; count: number; total: number; paths: readonly string[] }
   | { kind: 'degraded' }
   | { kind: 'approval'; count: number }
   | { kind: 'read_only'; reason: 'not_a_collector' | 'no_remote_config' }
@@ -43,6 +44,7 @@ const TONES: Record<Diagnosis['kind'], Tone> = {
   silent: 'warn',
   applying: 'busy',
   drifted: 'warn',
+  differs: 'warn',
   degraded: 'warn',
   approval: 'busy',
   read_only: 'idle',
@@ -116,6 +118,11 @@ export function diagnose(
   const total = topology?.summary.connected_count ?? workload.connected_instance_count
   if (workload.drifted_instance_count > 0)
     return { kind: 'drifted', count: workload.drifted_instance_count, total }
+  const differing = topology === null ? [] : listDiffering(topology)
+  if (differing[0] !== undefined) {
+    const paths = differing[0].effective_mismatch_paths ?? []
+    return { kind: 'differs', count: differing.length, total, paths }
+  }
   if (workload.status === 'degraded') return { kind: 'degraded' }
   if (workload.waiting_approval_count > 0) return { kind: 'approval', count: workload.waiting_approval_count }
   if (workload.version_outdated) return { kind: 'outdated', version: workload.version }

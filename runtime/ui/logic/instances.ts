@@ -1,7 +1,7 @@
 import { callInstance } from '../../../lib/model/instance-names.ts'
 import { compareAsRead } from '../../../lib/model/text-order.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
-import type { TopologySummary } from '../../../lib/wire/topology.ts'
+import type { TopologySummary, WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 
 /** A row about an instance, as all pages have it. */
@@ -57,6 +57,10 @@ export function listOddities(instance: LiveInstance, summary: TopologySummary): 
     oddities.push('old_version')
   return oddities
 }
+
+/** The instances that say that they applied what is assigned, and report to run something else. */
+export const listDiffering = ({ instances, summary }: Pick<WorkloadTopology, 'instances' | 'summary'>) =>
+  instances.filter((instance) => listOddities(instance, summary).includes('differs'))
 
 /** How much an instance stands out: failed before unhealthy before applying before another version. */
 export const oddnessOf = (instance: LiveInstance, summary: TopologySummary): number =>

@@ -153,10 +153,7 @@ function Instances({ workload, topology }: { workload: WorkloadRecord; topology:
   return (
     <>
       <p class="muted" style={{ marginBottom: '12px' }}>
-        {instances.length > 1 &&
-          (summary.heterogeneity_reasons.length === 0
-            ? words.alike
-            : describeHeterogeneity(instances, summary).join(' '))}
+        {instances.length > 1 && (describeHeterogeneity(instances, summary).join(' ') || words.alike)}
       </p>
       {instances.length > 1 && (
         <div class="tools">

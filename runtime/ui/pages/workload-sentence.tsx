@@ -25,6 +25,7 @@ import { RollBack } from './workload-actions.tsx'
 type Complained = Pick<Failing, 'components' | 'complaint'>
 
 const COMPONENTS_NAMED = 3
+const PATHS_NAMED = 3
 
 const causeOf = (push: RevisionRecord | null) => describeGroup(push?.error_groups?.[0])
 
@@ -43,6 +44,10 @@ function sayUnhealthy({ trouble }: WorkloadRecord, { components, complaint }: Co
   const error = complaint === null ? '' : complaint.last_error || describeError(complaint)
   return [nameComponents(components), error]
 }
+
+/** Places of a config, as far as a sentence has room; none where the reader may not know them. */
+const namePaths = (paths: readonly string[]): string =>
+  formatList([...paths.slice(0, PATHS_NAMED), ...(paths.length > PATHS_NAMED ? ['…'] : [])])
 
 const nameComponents = (failing: Failing['components']): string =>
   formatList(listComponents(failing).slice(0, COMPONENTS_NAMED))
@@ -123,6 +128,10 @@ function toSentence(
       ]
     case 'drifted':
       return words.drifted(diagnosis.count, diagnosis.total, describeDriftOf(workload))
+    case 'differs': {
+      const { count, total, paths } = diagnosis
+      return words.differs(count, total, namePaths(paths))
+    }
     case 'degraded':
       return words.degraded
     case 'approval':
@@ -162,6 +171,8 @@ function toAction(diagnosis: Diagnosis, id: string): { href: string; text: strin
       return { href: `${base}/health`, text: see.health }
     case 'drifted':
       return { href: `${base}/instances`, text: see.instances }
+    case 'differs':
+      return { href: `${base}/configuration`, text: see.configuration }
     case 'approval':
       return can('config_safety.approvals') && may('config:request')
         ? { href: `/approvals?workload=${id}`, text: see.approval }

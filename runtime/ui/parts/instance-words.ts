@@ -5,7 +5,7 @@ import { say } from '../i18n/define.ts'
 import { formatList, shortHash } from '../i18n/format.ts'
 import { describeReason } from '../i18n/trouble.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { countValues, type Oddity } from '../logic/instances.ts'
+import { countValues, listDiffering, type Oddity } from '../logic/instances.ts'
 
 /** Why an instance stands out, in words. */
 export function describeOddity(oddity: Oddity, instance: LiveInstance): string {
@@ -36,7 +36,13 @@ function describeAnswers({ remote_config_status_counts: counts }: TopologySummar
   return formatList(said.map((state) => share(counts[state], answer[state])))
 }
 
-/** How the instances of a workload differ from each other, in sentences with numbers. */
+/** Reasons that another one says in full. */
+const SAID_BY: Partial<Record<HeterogeneityFlag, HeterogeneityFlag>> = {
+  failed_remote_config: 'mixed_remote_config_statuses',
+  applying_remote_config: 'mixed_remote_config_statuses',
+}
+
+/** How the instances of a workload differ from each other and from what is assigned, in sentences with numbers. */
 export function describeHeterogeneity(
   instances: readonly LiveInstance[],
   summary: TopologySummary,
@@ -62,5 +68,8 @@ export function describeHeterogeneity(
         return words.odd.answers(describeAnswers(summary))
     }
   }
-  return summary.heterogeneity_reasons.map(toText)
+  const { heterogeneity_reasons: reasons } = summary
+  const told = reasons.filter((reason) => !reasons.some((other) => other === SAID_BY[reason])).map(toText)
+  const differing = listDiffering({ instances: [...instances], summary }).length
+  return differing > 0 ? [...told, words.odd.differ(differing)] : told
 }

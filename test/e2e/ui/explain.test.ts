@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { findBarriers } from './support/browser.ts'
-import { FAILING_EXPORTER, GATEWAY_FASTER } from './support/scene.ts'
+import { FAILING_EXPORTER, GATEWAY, GATEWAY_FASTER } from './support/scene.ts'
 import { agents, connectManaged, page, seen, service, useStage } from './support/stage.ts'
 
 let id = ''
@@ -84,6 +84,24 @@ describe('the sentence about a workload', () => {
     const said = await page.evaluate(() => [...(window as unknown as { said: Set<string> }).said])
     expect(said).toEqual([expect.stringMatching(/^1 of 3 .*pushed \(by .+\): exporter otlphttp\/eu\.$/)])
     agents[1]?.say({ health: { healthy: true, status: 'StatusOK' } })
+    expect(seen.complaints).toEqual([])
+  })
+})
+
+describe('a workload of which one instance was changed on its host', () => {
+  test('is not called well, on any of its pages, and the way leads to what differs', async () => {
+    const body = Buffer.from(GATEWAY_FASTER)
+    agents[2]?.say({ effectiveConfig: { configMap: { configMap: { '': { body } } } } })
+    const sentence = page.locator('main .say')
+    await page.goto(`/workloads/${id}`)
+    await sentence.getByText('1 of 3 instances reports to run something else than the assigned').waitFor()
+    await sentence.getByText('what differs: processors.batch.timeout').waitFor()
+    await page.getByRole('link', { name: /^Instances/ }).click()
+    await page.getByText('1 reports to run something else than what is assigned.').waitFor()
+    await expect.poll(() => page.getByText('The instances are alike.').count()).toBe(0)
+    await sentence.getByRole('link', { name: 'See what it runs' }).click()
+    await page.waitForURL(/configuration$/)
+    agents[2]?.say({ effectiveConfig: { configMap: { configMap: { '': { body: Buffer.from(GATEWAY) } } } } })
     expect(seen.complaints).toEqual([])
   })
 })

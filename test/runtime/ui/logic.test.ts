@@ -633,7 +633,8 @@ describe('many instances', () => {
         applied: 0,
         failed: 15,
       },
-      heterogeneity_reasons: ['mixed_remote_config_statuses'],
+      heterogeneity_reasons: ['mixed_remote_config_statuses', 'failed_remote_config'],
+      version_diversity: [],
     } as unknown as WorkloadTopology['summary']
     expect(describeHeterogeneity(many, differ)).toEqual([
       'What they last said of a config from here: nothing on 45 and failed on 15.',
@@ -761,7 +762,8 @@ test('what broke after a push says so in a few words, of those that the service 
   expect(describeTrouble({ ...trouble, count: 2 })).toBe('2 of 2 unhealthy, 1 since push f336175')
   const row = { ...workload({}), trouble } as never
   const sick = { healthy: false, instance_uid: 'a' }
-  const topology = (...instances: object[]) => ({ summary: { connected_count: 2 }, instances }) as never
+  const summary = { connected_count: 2, version_diversity: [] }
+  const topology = (...instances: object[]) => ({ summary, instances }) as never
   const said = { kind: 'unhealthy', count: 1, total: 2, push: under_push }
   expect(diagnose(row, topology(sick), [])).toMatchObject(said)
   // What was read of the instances a moment later, or not yet, changes nothing of it.
@@ -793,4 +795,33 @@ test('what failed with nothing to go back to is what nobody is to run, also wher
   expect(deadEndOf({ current_config_push: last_push })).toBe('ab')
   expect(deadEndOf({ current_config_push: last_push, active_config_hash: 'cd' })).toBeNull()
   expect(deadEndOf({ current_config_push: {} })).toBeNull()
+})
+
+test('all is not well while an instance reports to run something else than it says that it applied', () => {
+  const instance = (more: object) => ({
+    instance_uid: 'a',
+    healthy: true,
+    assigned_config_hash: 'ab',
+    effective_config_hash: 'ab',
+    remote_config_status: { status: 'applied' },
+    ...more,
+  })
+  const paths = ['exporters.otlphttp/eu.endpoint']
+  const topology = {
+    instances: [
+      instance({ effective_matches: true }),
+      instance({ effective_matches: false, effective_mismatch_paths: paths }),
+    ],
+    summary: {
+      connected_count: 2,
+      version_diversity: [],
+      heterogeneity_reasons: [],
+      remote_config_status_counts: {},
+    },
+  } as unknown as WorkloadTopology
+  const row = workload({ active_config_hash: 'ab' })
+  expect(diagnose(row, topology, [])).toEqual({ kind: 'differs', count: 1, total: 2, paths })
+  expect(describeHeterogeneity(topology.instances, topology.summary)).toEqual([
+    '1 reports to run something else than what is assigned.',
+  ])
 })
