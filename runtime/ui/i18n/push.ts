@@ -1,5 +1,5 @@
 import { defineTexts, plural } from './define.ts'
-import { formatNumber } from './format.ts'
+import { formatNumber, quoted } from './format.ts'
 
 const n = formatNumber
 
@@ -21,6 +21,15 @@ export const pushTexts = defineTexts({
     theRequest: 'The request',
     askedBy: (who: string, approver: string) =>
       approver ? `requested by ${who}, approved by ${approver}` : `requested by ${who}, approved by nobody`,
+    glass: {
+      broken: (who: string, why: string) =>
+        `The glass was broken by ${who}, without an approval${why && `: ${quoted(why)}`}.`,
+      noted: (what: string) => `For the record: ${quoted(what)}.`,
+      unseen: 'Nobody else has looked at it yet.',
+      see: 'What is to be looked at',
+      seen: (who: string, ago: string, isInOrder: boolean) =>
+        `${who} looked at it (${ago}): ${isInOrder ? 'in order' : 'not in order'}.`,
+    },
     difference: 'See the difference',
     bar: 'How far it got',
     noAnswer: (count: number) => `${n(count)} without an answer`,
@@ -75,6 +84,15 @@ export const pushTexts = defineTexts({
     theRequest: 'La demande',
     askedBy: (who: string, approver: string) =>
       approver ? `demandé par ${who}, approuvé par ${approver}` : `demandé par ${who}, approuvé par personne`,
+    glass: {
+      broken: (who: string, why: string) =>
+        `La glace a été brisée par ${who}, sans approbation${why && ` : ${quoted(why)}`}.`,
+      noted: (what: string) => `Pour le journal : ${quoted(what)}.`,
+      unseen: 'Personne d’autre n’y a encore regardé.',
+      see: 'Ce qui est à regarder',
+      seen: (who: string, ago: string, isInOrder: boolean) =>
+        `${who} y a regardé (${ago}) : ${isInOrder ? 'en ordre' : 'pas en ordre'}.`,
+    },
     difference: 'Voir la différence',
     bar: 'Où elle en est',
     noAnswer: (count: number) => `${n(count)} sans réponse`,

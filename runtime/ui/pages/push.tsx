@@ -24,6 +24,7 @@ import { query } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
 import { usePolling } from '../state/use-polling.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
+import { BrokenGlass } from './push-glass.tsx'
 import { StageBar } from './rollout.tsx'
 
 const POLL_MS = 2_000
@@ -193,7 +194,8 @@ function Request({ push, history, asked }: RequestProps) {
   const before = history.find(
     (row) => row.seq < push.seq && row.config_hash !== push.config_hash && row.status === 'applied',
   )
-  const comment = asked?.break_glass_reason ?? asked?.push_comment
+  // What was said as the glass was broken stands above.
+  const comment = asked?.break_glass ? undefined : asked?.push_comment
   if (asked === null && before === undefined) return null
   return (
     <section class="pane actions">
@@ -248,6 +250,7 @@ function Body({
   return (
     <div class="stack" style={{ marginTop: '16px' }}>
       <Sentence of={of} push={push} connected={connected} />
+      {push && asked?.break_glass && <BrokenGlass push={push} asked={asked} />}
       {push && <Request push={push} history={history} asked={asked} />}
       {push?.rollout_id && <InStages push={push} connected={connected} />}
       <ConvergenceBar of={of} />

@@ -52,6 +52,11 @@ test('broken glass waits under Approvals, for everybody but whoever broke it, un
 
   const { page, context, complaints } = await visit(browser, service.url)
   await signIn(page, OMAR)
+  // The page of the push says so first, with both texts.
+  const [row0] = (await service.api.get(`/api/workloads/${id}/configs`)) as { config_hash: string }[]
+  await page.goto(`/workloads/${id}/pushes/${row0!.config_hash}`)
+  await page.getByText(/^The glass was broken by nadia@.*: “The exporter fills the disk”\.$/).waitFor()
+  await page.getByText(/For the record: “now”\. *Nobody else has looked at it yet\./).waitFor()
   const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^Approvals/ })
   await expect.poll(() => link.textContent()).toBe('Approvals1 for you')
   await link.click()
