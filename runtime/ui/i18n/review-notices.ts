@@ -30,6 +30,8 @@ export const reviewNoticeTexts = defineTexts({
       `This takes the place of “${title}” by ${who} (${ago}), which waits for approval: nobody can approve or push that one then.`,
     takesPlaceOfOwn: (title: string, ago: string) =>
       `This takes the place of your own “${title}” (${ago}), which waits for approval.`,
+    approvedBeside: (title: string, who: string, ago: string) =>
+      `“${title}” by ${who} is approved here as well (${ago}) and waits to be pushed: whichever is pushed last replaces the other.`,
     seeWaiting: 'See that request',
     startFrom: 'Start from its text',
     frozen: (until: string, why: string) => `Frozen until ${until} (${why}).`,
@@ -62,6 +64,8 @@ export const reviewNoticeTexts = defineTexts({
       `Ceci prend la place de « ${title} » de ${who} (${ago}), qui attend une approbation : personne ne pourra plus l’approuver ni la pousser.`,
     takesPlaceOfOwn: (title: string, ago: string) =>
       `Ceci prend la place de votre propre « ${title} » (${ago}), qui attend une approbation.`,
+    approvedBeside: (title: string, who: string, ago: string) =>
+      `« ${title} » de ${who} est approuvée ici aussi (${ago}) et attend d’être poussée : la dernière poussée remplace l’autre.`,
     seeWaiting: 'Voir cette demande',
     startFrom: 'Partir de son texte',
     frozen: (until: string, why: string) => `Gelé jusqu’au ${until} (${why}).`,

@@ -147,6 +147,10 @@ export function FailedBefore({ workloadId, hash }: { workloadId: string; hash: s
   )
 }
 
+/** What a request is called: the first line of its comment, else its hash. */
+const titleOf = (of: Pick<ApprovalRecord, 'request_comment' | 'draft_hash'>): string =>
+  of.request_comment.split('\n')[0]?.trim() || shortHash(of.draft_hash)
+
 /** Which request that waits a new one for the same target group takes the place of; nothing where none waits there. */
 export function TakesPlaceOf({ workloadId, group }: { workloadId: string; group: string }) {
   const words = say(reviewNoticeTexts)
@@ -157,7 +161,7 @@ export function TakesPlaceOf({ workloadId, group }: { workloadId: string; group:
   )
   const taken = waiting.data?.find(({ target_group: of }) => of === group)
   if (taken === undefined) return null
-  const title = taken.request_comment.split('\n')[0]?.trim() || shortHash(taken.draft_hash)
+  const title = titleOf(taken)
   const ago = formatAgo(taken.created_at)
   return (
     <div class="notice t-warn" role="note">
@@ -171,6 +175,31 @@ export function TakesPlaceOf({ workloadId, group }: { workloadId: string; group:
       </div>
     </div>
   )
+}
+
+/**
+ * Other requests of the same workload that are approved and wait to be pushed: whichever is pushed last is what runs
+ * there, so that one takes the other back unless it has that change as well.
+ */
+export function ApprovedBeside({ approval }: { approval: ApprovalRecord }) {
+  const words = say(reviewNoticeTexts)
+  const { workload_id: id } = approval
+  const approved = useResource(
+    may('config:request', id) ? `approved:${id}` : null,
+    (abort) => api.approvalsOf(id, 'approved', abort),
+    (frame) => frame.type === 'approval_update' && frame.approval.workload_id === id,
+  )
+  const others = (approved.data ?? []).filter((one) => one.id !== approval.id)
+  return others.map((one) => (
+    <div key={one.id} class="notice t-warn" role="note">
+      <div>
+        {words.approvedBeside(titleOf(one), one.requester, formatAgo(one.approved_at ?? one.created_at))}{' '}
+        <a class="link" href={`/workloads/${id}/changes/${one.id}`}>
+          {words.seeWaiting}
+        </a>
+      </div>
+    </div>
+  ))
 }
 
 /** That the workload is frozen, until when and why, and what can be done about a change meanwhile. */

@@ -20,7 +20,7 @@ import { type Resource, touchesWorkload, useResource } from '../state/use-resour
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
 import { DiffSummary } from './diff-summary.tsx'
 import { ReviewDecision } from './review-decision.tsx'
-import { BrokenNow, FailedBefore, FailedLast, FrozenNotice } from './review-notices.tsx'
+import { ApprovedBeside, BrokenNow, FailedBefore, FailedLast, FrozenNotice } from './review-notices.tsx'
 import { RequestOutside } from './review-outside.tsx'
 import { ApprovalMark, isOver, Story } from './review-story.tsx'
 
@@ -84,6 +84,7 @@ function Notices({
       <BrokenNow workload={workload} plan={plan} />
       <FailedBefore workloadId={workload.id} hash={approval.draft_hash} />
       <FailedLast workloadId={workload.id} approval={approval} />
+      <ApprovedBeside approval={approval} />
       <FrozenNotice
         workloadId={workload.id}
         can={approval.status === 'approved' ? 'pushedLater' : 'approvedNow'}

@@ -63,6 +63,14 @@ test('a review tells of a freeze before and after the approval, and frees the pu
   await service.api.post(`${path}/approve`, { comment: 'fine' }, 200)
   await page.getByText(/^Frozen until .* \(Black Friday\)\. It is approved/).waitFor()
   await page.getByText('Approved by admin@example.com.').waitFor()
+  // Another request of the workload says that this one is approved and would be replaced.
+  const body = { draft_yaml: GATEWAY_FASTER, comment: 'Faster', target_group: 'edge' }
+  const other = await service.api.post(`/api/workloads/${frozen}/config/approvals`, body, 201)
+  await page.goto(`/workloads/${frozen}/changes/${other.id}`)
+  await page.getByText(/^“Take it” by admin@example\.com is approved here as well/).waitFor()
+  await service.api.post(`/api/workloads/${frozen}/config/approvals/${other.id}/withdraw`, {}, 200)
+  await page.goto(`/workloads/${frozen}/changes/${id}`)
+  await page.getByText('Approved by admin@example.com.').waitFor()
   // Whose approval would count is nobody's question any more; why it is not pushed is.
   expect(await page.getByText(/You cannot approve it|You have approved it/).count()).toBe(0)
   await page.getByText(/^Frozen until .*: a push needs the glass broken\.$/).waitFor()
