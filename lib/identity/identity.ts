@@ -88,7 +88,7 @@ const UNKNOWN_TOKENS_MAX = 30
  */
 const EXPIRED_SHOWN_MS = 30 * 86_400_000
 /**
- * How long it is remembered who changed an account that is deleted by now: they count as authors of what was requested
+ * How long it is remembered, after an account was deleted, who changed it: they count as authors of what was requested
  * with that account.
  */
 const CHANGES_KEPT_MS = 366 * 86_400_000

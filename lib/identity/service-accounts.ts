@@ -150,7 +150,11 @@ function updateAccount(
   })
 }
 
-function removeAccount({ db, ends }: Parts, by: Administrator, id: string): Promise<ServiceAccountOutcome> {
+function removeAccount(
+  { db, clock, ends }: Parts,
+  by: Administrator,
+  id: string,
+): Promise<ServiceAccountOutcome> {
   return db.change<ServiceAccountOutcome>('service-account.delete', by, async (tx) => {
     await lockIdentity(tx)
     const account = await findServiceAccount(tx, id)
@@ -158,7 +162,7 @@ function removeAccount({ db, ends }: Parts, by: Administrator, id: string): Prom
     const tokens = (await listApiTokens(tx, id)).map(({ name }) => name)
     const ended = await deleteUserApiTokens(tx, id)
     tx.afterCommit(() => ends.announce(ended))
-    await deleteUser(tx, id)
+    await deleteUser(tx, id, clock.now())
     const detail = JSON.stringify({ name: account.name, groups: account.groups, tokens })
     await tx.record({
       action: 'service_account.delete',

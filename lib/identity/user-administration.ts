@@ -165,9 +165,10 @@ function removeUser(parts: Parts, by: Administrator, id: string): Promise<UserOu
     if (refusal) return refusal
     const ended = [...(await deleteUserSessions(tx, id, null)), ...(await listTokensAnsweredFor(tx, id))]
     tx.afterCommit(() => parts.ends.announce(ended))
+    const now = parts.clock.now()
     // Whoever has the same e-mail at the provider is the same person, also for what this account did before.
-    if (user.hasPassword) await noteProviderNames(tx, id, [toEmailKey(user.email)], parts.clock.now())
-    await deleteUser(tx, id)
+    if (user.hasPassword) await noteProviderNames(tx, id, [toEmailKey(user.email)], now)
+    await deleteUser(tx, id, now)
     const detail = JSON.stringify({ email: user.email, groups: user.groups })
     await tx.record({ action: 'user.delete', resource: 'user', resourceId: id, detail })
     return { ok: true, user }

@@ -250,10 +250,10 @@ export async function noteAccountChange(tx: Db, userId: string, byId: string, no
   )
 }
 
-/** Forget who changed accounts that are gone, where that was before a time. */
+/** Forget who changed accounts that went before a time; of those of which it is not known when, those changed before it. */
 export async function deleteOldAccountChanges(tx: Db, before: Date): Promise<void> {
   await tx.execute(
-    `delete from account_changes c where c.changed_at < $1 and not exists (select from users u where u.id = c.user_id)`,
+    `delete from account_changes c where coalesce(c.gone_at, c.changed_at) < $1 and not exists (select from users u where u.id = c.user_id)`,
     [before],
   )
 }

@@ -89,9 +89,13 @@ export async function noteKeptAdministrator(tx: Db, userId: string, isKept: bool
   )
 }
 
-/** Remove a user with its memberships, preferences, sessions and tokens. */
-export async function deleteUser(tx: Db, userId: string): Promise<boolean> {
-  return (await tx.execute('DELETE FROM users WHERE id = $1', [userId])) > 0
+/**
+ * Remove a user with its memberships, preferences, sessions and tokens. Who changed the account is remembered for a while
+ * from now on.
+ */
+export async function deleteUser(tx: Db, userId: string, now: Date): Promise<void> {
+  await tx.execute('UPDATE account_changes SET gone_at = $2 WHERE user_id = $1', [userId, now])
+  await tx.execute('DELETE FROM users WHERE id = $1', [userId])
 }
 
 /** Whether there is any user. */

@@ -179,6 +179,28 @@ describe('an account', () => {
     expect(await approve(ann, await request(again, 3))).toMatchObject({ status: 200 })
   })
 
+  it('that somebody made asks in the name of that person for a year after its removal, however old it was', async () => {
+    const body = { email: 'sock@example.com', password: PASSWORD, groups: ['editor'] }
+    const { id, email } = (await call(ann, 'POST /api/users', body)).json as UserRecord
+    ctx.clock.advance(430 * 24 * HOUR_MS)
+    const again = (as: SignedIn | undefined) =>
+      addSession(ctx, { userId: as!.userId, email: `${as!.userId}@example.com` })
+    const [sock, maker, other] = [
+      await addSession(ctx, { userId: id, email }),
+      await again(ann),
+      await again(cy),
+    ]
+    const requested = await request(sock)
+    expect((await call(other, `DELETE /api/users/${id}`)).status).toBe(204)
+    await ctx.identity.trim()
+    expect(await approve(maker, requested)).toMatchObject(another('shaped_an_author'))
+    const kept = () => database.pool.query('select from account_changes where user_id = $1', [id])
+    expect(await kept()).toHaveLength(1)
+    ctx.clock.advance(367 * 24 * HOUR_MS)
+    await ctx.identity.trim()
+    expect(await kept()).toEqual([])
+  })
+
   it('that somebody made confirms no laxer policy for that person, nor the other way round', async () => {
     const body = { email: 'sock@example.com', password: PASSWORD, groups: ['administrator'] }
     const { id, email } = (await call(ann, 'POST /api/users', body)).json as UserRecord
