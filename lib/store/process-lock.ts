@@ -38,6 +38,8 @@ export interface ProcessLockOptions {
   pollMs?: number
   /** How long a standby waits after it has a new connection, so that the owner can take the lock again first. */
   standbyPatienceMs?: number
+  /** A session on which a standby's question is not answered within this time hangs, and is given up. */
+  answerMs?: number
   /** Waits, and throws the reason of an aborted signal; the simulation passes its own time. */
   pause?: (ms: number, signal: AbortSignal) => Promise<void>
 }
@@ -63,11 +65,21 @@ export interface ProcessLock {
   checkEpoch(tx: Db): Promise<void>
   /** Whether the database answers on the control session within `timeoutMs`. */
   ping(timeoutMs: number): Promise<boolean>
+  /**
+   * To be called about once a second, each time the database has just answered elsewhere. The session of the lock is asked
+   * meanwhile: one that has not answered at several such calls hangs, and counts as lost.
+   */
+  probe(): void
   /** Give the lock up and end the session; the next standby takes over at once. */
   release(): Promise<void>
   /** Give the lock up, or what is left of it, and stand by again: `acquire` may be called anew, for another epoch. */
   letGo(): Promise<void>
 }
+
+/** How long a session may leave a question of a standby unanswered. */
+const ANSWER_MS = 3_000
+/** At so many answers from elsewhere a session that has given none hangs. */
+const UNANSWERED_MAX = 3
 
 /**
  * One process is the owner, the others wait (session-level advisory lock on a session of its own; kill -9 frees it at
@@ -86,6 +98,8 @@ class AdvisoryProcessLock implements ProcessLock {
   #connection: Connection | null = null
   /** A question to the database whether it answers, on its way; anybody may have it asked. */
   #asked: { connection: Connection; answer: Promise<boolean> } | null = null
+  /** How often the question on its way was found unanswered where the database had answered elsewhere. */
+  #unanswered = 0
   #isHeld = false
   #isLost = false
   #ownership: Ownership = NO_OWNERSHIP
@@ -216,6 +230,17 @@ class AdvisoryProcessLock implements ProcessLock {
     return answer
   }
 
+  probe(): void {
+    const connection = this.#connection
+    if (!this.#isHeld || connection === null) return
+    if (this.#asked?.connection !== connection) {
+      this.#unanswered = 0
+      void this.#ask(connection)
+    } else if (++this.#unanswered >= UNANSWERED_MAX) {
+      this.#sessionLost(connection, new Error('its session does not answer'))
+    }
+  }
+
   async release(): Promise<void> {
     this.#stop.abort()
     this.#isHeld = false
@@ -230,26 +255,31 @@ class AdvisoryProcessLock implements ProcessLock {
   }
 
   #hold(connection: Connection): void {
-    const { signal } = this.#stop
     // This session holds the lock, and so no earlier session of this process does.
     for (const key of this.#ownSessions) if (key !== this.#session) this.#ownSessions.delete(key)
     this.#connection = connection
     this.#isHeld = true
-    connection.onLost((cause) => {
-      if (signal.aborted) return
-      this.#isHeld = false
-      if (this.#isLost) return
-      this.#options.log.error(
-        { cause: cause.message },
-        'process lock connection lost; no offers until it is back',
-      )
-      // It rejects only when the signal is aborted, which means that the process ends.
-      this.#takeAgain(signal).catch(() => undefined)
-    })
+    connection.onLost((cause) => this.#sessionLost(connection, cause))
+  }
+
+  /** The session of the lock is gone, or hangs: take the lock again on another one. */
+  #sessionLost(connection: Connection, cause: Error): void {
+    const { signal } = this.#stop
+    if (signal.aborted || connection !== this.#connection || !this.#isHeld) return
+    this.#isHeld = false
+    if (this.#isLost) return
+    this.#options.log.error(
+      { cause: cause.message },
+      'process lock connection lost; no offers until it is back',
+    )
+    // It rejects only when the signal is aborted, which means that the process ends.
+    this.#takeAgain(connection, signal).catch(() => undefined)
   }
 
   /** Come back after the database was away: same epoch, same lock, or stop. */
-  async #takeAgain(signal: AbortSignal): Promise<void> {
+  async #takeAgain(former: Connection, signal: AbortSignal): Promise<void> {
+    // One that hangs would go on to hold a place among the sessions.
+    await former.close()
     while (!signal.aborted && !this.#isLost) {
       const connection = await this.#reopen(signal)
       try {
@@ -267,8 +297,8 @@ class AdvisoryProcessLock implements ProcessLock {
   }
 
   async #tryLockAgain(connection: Connection, signal: AbortSignal): Promise<boolean> {
-    if (!(await tryAdvisoryLock(connection))) {
-      const holder = await findHolder(connection)
+    if (!(await this.#answerOf(connection, tryAdvisoryLock(connection)))) {
+      const holder = await this.#findHolder(connection)
       // Any holder that is not this process is another one, which has become the owner.
       if (holder && !(await this.#endOwnHolder(connection, holder)) && !signal.aborted) this.#lose(BY_ANOTHER)
       await this.#pause(this.#options.pollMs ?? 300, signal)
@@ -327,11 +357,26 @@ class AdvisoryProcessLock implements ProcessLock {
   async #tryLock(connection: Connection): Promise<boolean> {
     const { mayClaim } = this.#options
     if (mayClaim !== undefined) {
-      const holder = (await findHolder(connection)) ?? null
+      const holder = (await this.#findHolder(connection)) ?? null
       if (holder !== null) await this.#endOwnHolder(connection, holder)
-      if (!(await mayClaim(connection, holder))) return false
+      if (!(await this.#answerOf(connection, mayClaim(connection, holder)))) return false
     }
-    return await tryAdvisoryLock(connection)
+    return await this.#answerOf(connection, tryAdvisoryLock(connection))
+  }
+
+  #findHolder(connection: Connection): Promise<Holder | undefined> {
+    return this.#answerOf(connection, findHolder(connection))
+  }
+
+  /**
+   * The answer to what was asked on this session, which is given up where there is none in time: a server that vanished says
+   * nothing more, and the lock may long be free at another one.
+   */
+  async #answerOf<T>(connection: Connection, asked: Promise<T>): Promise<T> {
+    const isAnswered = new AbortController()
+    const giveUp = () => void connection.close()
+    this.#pause(this.#options.answerMs ?? ANSWER_MS, isAnswered.signal).then(giveUp, () => undefined)
+    return asked.finally(() => isAnswered.abort())
   }
 
   async #open(): Promise<Connection> {
@@ -367,7 +412,7 @@ class AdvisoryProcessLock implements ProcessLock {
   }
 
   async #logHolder(connection: Connection, last: string): Promise<string> {
-    const holder = await findHolder(connection).catch(() => undefined)
+    const holder = await this.#findHolder(connection).catch(() => undefined)
     const text = holder ? `${holder.application} pid ${holder.pid} from ${holder.address}` : last
     if (text !== last) this.#options.log.info({ holder }, `standing by: the process lock is held by ${text}`)
     return text

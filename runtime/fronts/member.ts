@@ -253,6 +253,7 @@ class Member implements RunningMember {
       onRenewed: () => {
         this.#noteAddresses()
         this.#lookAtOwner()
+        if (this.#owning !== null) this.#lock.probe()
       },
       onLate: () => this.#discard(),
       isReached: () => this.#standing.isReached,

@@ -7,6 +7,8 @@ export interface DatabaseProxy {
   /** Cut every connection and refuse new ones, as a database that is away does. */
   goAway(): void
   comeBack(): void
+  /** Pass nothing more on of the connections that there are, as where the server's host vanished; new ones get through. */
+  fallSilent(): void
   /** Cut the clients' side only: the server does not notice and keeps their sessions, locks included. */
   loseClients(): void
   close(): Promise<void>
@@ -50,6 +52,12 @@ export async function startDatabaseProxy(dsn: string): Promise<DatabaseProxy> {
     goAway,
     comeBack() {
       isAway = false
+    },
+    fallSilent() {
+      for (const [client, upstream] of [...pairs]) {
+        client.unpipe(upstream).pause()
+        upstream.unpipe(client).pause()
+      }
     },
     loseClients() {
       for (const [client, upstream] of [...pairs]) {

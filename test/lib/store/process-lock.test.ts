@@ -399,6 +399,46 @@ describe('process lock', () => {
     expect(first.lost).toEqual([])
   })
 
+  it('gives up a session on which a standby hears nothing more, and takes the lock that is free', {
+    timeout: 20_000,
+  }, async () => {
+    const database = await freshDatabase()
+    const proxy = await startDatabaseProxy(database.dsn)
+    cleanups.push(() => proxy.close())
+    const first = startProcess(database, 'first')
+    const second = startProcess(database, 'second', { dsn: proxy.dsn })
+    await acquire(first)
+    let hasStoodBy = false
+    const waiting = acquire(second, () => {
+      hasStoodBy = true
+    })
+    await expect.poll(() => hasStoodBy).toBe(true)
+    proxy.fallSilent()
+    await first.lock.release()
+    await waiting
+    expect(second.lock.isHeld()).toBe(true)
+  })
+
+  it('takes the lock again where its session hangs while the database answers elsewhere', async () => {
+    const database = await freshDatabase()
+    const proxy = await startDatabaseProxy(database.dsn)
+    cleanups.push(() => proxy.close())
+    const first = startProcess(database, 'first', { dsn: proxy.dsn })
+    await acquire(first)
+    const former = first.lock.connection()
+    for (let times = 0; times < 5; times++) {
+      first.lock.probe()
+      await first.lock.ping(1_000)
+    }
+    expect(first.lock.connection()).toBe(former)
+    proxy.fallSilent()
+    for (let times = 0; times < 4; times++) first.lock.probe()
+    expect(first.lock.isHeld()).toBe(false)
+    await expect.poll(() => first.lock.isHeld(), { timeout: 10_000 }).toBe(true)
+    await database.pool.transaction('test', (tx) => first.lock.checkEpoch(tx))
+    expect(first.lost).toEqual([])
+  })
+
   it('lets the active process come first when the database dropped everybody', async () => {
     const database = await freshDatabase()
     const first = startProcess(database, 'first')

@@ -1,6 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { systemClock } from '../../../lib/clock.ts'
+import { startDatabaseProxy } from '../../support/database-proxy.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startTestMember, untilOwner } from '../../support/members.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
@@ -69,6 +70,24 @@ it('the database ends each transaction of a member that is idle for three second
   expect(new Set(begun.map((session) => session['idle_in_transaction_session_timeout']))).toEqual(
     new Set(['3000']),
   )
+})
+
+it('an owner takes its lock again where its sessions to the database hang, and new ones get through', {
+  timeout: 60_000,
+}, async () => {
+  const database = await freshDatabase()
+  const way = await startDatabaseProxy(database.dsn)
+  cleanups.push(() => way.close())
+  const owner = await startTestMember(database, { databaseDsn: way.dsn })
+  cleanups.push(() => owner.stop())
+  await untilOwner(owner)
+  way.fallSilent()
+  const isTakenAgain = () =>
+    owner.log.lines.some(({ message }) => message.startsWith('process lock taken again'))
+  await eventually('it has taken its lock again', isTakenAgain, { withinMs: 15_000 })
+  expect([owner.fatal(), owner.member.owner() !== null]).toEqual([null, true])
+  // Whatever still waits on those sessions ends at once.
+  way.goAway()
 })
 
 it('a member whose clock is more than two seconds off that of the database is not ready, whoever owns', async () => {
