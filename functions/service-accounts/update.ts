@@ -1,8 +1,8 @@
 import { object } from 'superstruct'
-import { ServiceAccountRecord, ServiceAccountUpdateRequest } from '../../lib/wire/identity.ts'
+import { ServiceAccountChanged, ServiceAccountUpdateRequest } from '../../lib/wire/identity.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
-import { TokenId } from '../tokens/_token-record.ts'
+import { TokenId, toTokenRecord } from '../tokens/_token-record.ts'
 import { refuseServiceAccount, toServiceAccountRecord } from './_service-account-record.ts'
 
 /** Change the person who answers for a service account, its groups, or both. */
@@ -14,7 +14,7 @@ export default defineHttp({
   params: object({ id: TokenId }),
   query: noQuery,
   body: jsonBody(ServiceAccountUpdateRequest),
-  replies: [{ status: 200, description: 'The account as it is now.', json: ServiceAccountRecord }],
+  replies: [{ status: 200, description: 'The account as it is now.', json: ServiceAccountChanged }],
   errors: ['not-found', 'group-unknown', 'owner-unknown', 'service-account-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
     const { owner_id: ownerId, groups } = body
@@ -23,6 +23,11 @@ export default defineHttp({
       ...(groups === undefined ? {} : { groups }),
     }
     const outcome = await ctx.identity.serviceAccounts.update(actor, params.id, change)
-    return outcome.ok ? json(toServiceAccountRecord(outcome.account)) : refuseServiceAccount(outcome)
+    if (!outcome.ok) return refuseServiceAccount(outcome)
+    const { account, seenBefore = [] } = outcome
+    return json({
+      ...toServiceAccountRecord(account),
+      ...(seenBefore.length === 0 ? {} : { tokens_of_former_owner: seenBefore.map(toTokenRecord) }),
+    })
   },
 })

@@ -20,6 +20,7 @@ export function toTokenRecord(token: ApiToken): ApiTokenRecord {
     expires_at: token.expiresAt.toISOString(),
     ...(token.lastUsedAt ? { last_used_at: token.lastUsedAt.toISOString() } : {}),
     ...(token.isLogin ? { is_login: true } : {}),
+    ...(token.madeBy === null ? {} : { made_by: token.madeBy }),
   }
 }
 

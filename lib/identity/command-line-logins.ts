@@ -167,8 +167,9 @@ function makeToken(
       const name = `muster login (${machine})`
       const permissions = [...holder.permissions].sort()
       const token = { id, userId, name, permissions, createdAt: now, expiresAt, isLogin: true }
+      const maker = { madeById: userId, madeBy: email }
       const { providerSession } = session
-      await insertApiToken(tx, { ...token, hash: hashApiToken(secret), providerSession })
+      await insertApiToken(tx, { ...token, ...maker, hash: hashApiToken(secret), providerSession })
       await tx.record({
         action: 'token.create',
         resource: 'token',

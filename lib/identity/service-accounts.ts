@@ -4,7 +4,12 @@ import type { Clock } from '../clock.ts'
 import { type Random, UUID, uuidv7 } from '../ids.ts'
 import { isOwnName } from '../model/own-names.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
-import { deleteUserApiTokens, listApiTokens } from '../store/api-tokens.ts'
+import {
+  type ApiToken,
+  deleteUserApiTokens,
+  listApiTokens,
+  listTokensSeenBefore,
+} from '../store/api-tokens.ts'
 import { noteAccountChange } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
 import { isNameOfPerson } from '../store/external-users.ts'
@@ -33,7 +38,12 @@ type ServiceAccountRefusal = Refusal<
 
 /** How an act on a service account ended. */
 export type ServiceAccountOutcome =
-  | { ok: true; account: ServiceAccount }
+  | {
+      ok: true
+      account: ServiceAccount
+      /** After a change of the owner: the tokens that the former one made, which work still. */
+      seenBefore?: readonly ApiToken[]
+    }
   | ServiceAccountRefusal
   | AuditFailure
 
@@ -132,9 +142,15 @@ function updateAccount(
     if (owner) await setServiceAccountOwner(tx, id, owner.id)
     if (owner) await noteAccountChange(tx, id, by.userId, now)
     const account = (await findServiceAccount(tx, id))!
+    const formerOwnerId = before.owner?.id ?? null
+    const seenBefore =
+      owner === null || owner.id === formerOwnerId
+        ? []
+        : await listTokensSeenBefore(tx, { id, formerOwnerId, ownerId: owner.id }, now)
     const changes = {
       ...(groups ? { groups_before: before.groups, groups_after: account.groups } : {}),
       ...(owner ? { owner_before: before.owner?.email ?? null, owner_after: owner.email } : {}),
+      ...(seenBefore.length > 0 ? { tokens_of_former_owner: seenBefore.map(({ name }) => name) } : {}),
     }
     const detail = JSON.stringify({ name: before.name, ...changes })
     if (Object.keys(changes).length > 0)
@@ -146,7 +162,7 @@ function updateAccount(
       })
     // Forget what is remembered of the rights of its tokens.
     tx.afterCommit(() => ends.announce([]))
-    return { ok: true, account }
+    return { ok: true, account, seenBefore }
   })
 }
 

@@ -118,7 +118,8 @@ async function createToken(
     const permissions = [...new Set(asked.permissions)].sort()
     const token = { id: uuidv7(now, random), userId: holderId, name, permissions }
     const times = { createdAt: now, expiresAt: asked.expiresAt, isLogin: false }
-    await insertApiToken(tx, { ...token, ...times, hash: hashApiToken(secret) })
+    const maker = { madeById: by.userId, madeBy: by.email }
+    await insertApiToken(tx, { ...token, ...times, ...maker, hash: hashApiToken(secret) })
     // `by` now knows a token of the holder's and can make requests with it, so `by` counts as an author of what the
     // holder requests.
     if (by.userId !== holderId) await noteAccountChange(tx, holderId, by.userId, now)
@@ -128,7 +129,7 @@ async function createToken(
       resourceId: token.id,
       detail: JSON.stringify({ name, holder: holder.name, permissions, expires_at: asked.expiresAt }),
     })
-    return { ok: true, token: { ...token, ...times, lastUsedAt: null }, secret }
+    return { ok: true, token: { ...token, ...times, ...maker, lastUsedAt: null }, secret }
   })
 }
 

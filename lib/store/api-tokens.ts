@@ -13,6 +13,10 @@ export interface ApiToken {
   expiresAt: Date
   /** A command line got it by a sign-in. */
   isLogin: boolean
+  /** Whoever made it, and therefore saw it; null where that is not known. */
+  madeById: string | null
+  /** What that account was called then. */
+  madeBy: string | null
   /** To the minute; null while it was never used. */
   lastUsedAt: Date | null
 }
@@ -37,6 +41,8 @@ const TOKEN = {
   createdAt: 'created_at',
   expiresAt: 'expires_at',
   isLogin: 'is_login',
+  madeById: 'made_by_id',
+  madeBy: 'made_by',
 }
 const COLUMNS = columns<keyof ApiToken>({ ...TOKEN, lastUsedAt: 'last_used_at' }).select('t')
 const HOLDER = `case u.kind when 'service' then 'service' else 'person' end as holder,
@@ -105,6 +111,24 @@ export async function listApiTokens(db: Db, userId: string): Promise<ApiToken[]>
   return db.query<ApiToken>(
     `select ${COLUMNS} from api_tokens t where t.user_id = $1 order by t.created_at, t.id`,
     [userId],
+  )
+}
+
+/**
+ * The tokens of a service account that work still and were made by whoever owned it, or by an account that is gone or not
+ * known: who made them has them, whoever answers for the account now.
+ */
+export async function listTokensSeenBefore(
+  db: Db,
+  { id, formerOwnerId, ownerId }: { id: string; formerOwnerId: string | null; ownerId: string },
+  now: Date,
+): Promise<ApiToken[]> {
+  return db.query<ApiToken>(
+    `select ${COLUMNS} from api_tokens t where t.user_id = $1 and t.expires_at > $4
+       and t.made_by_id is distinct from $3
+       and (t.made_by_id = $2 or not exists (select from users u where u.id = t.made_by_id))
+     order by t.created_at, t.id`,
+    [id, formerOwnerId, ownerId, now],
   )
 }
 

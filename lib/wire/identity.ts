@@ -200,6 +200,10 @@ export const ApiTokenRecord = named(
     expires_at: string(),
     last_used_at: note('To the minute; absent while it was never used.', optional(string())),
     is_login: note('A command line got it by a sign-in.', optional(boolean())),
+    made_by: note(
+      'What whoever made it was called then, who therefore saw it; absent where that is not known.',
+      optional(string()),
+    ),
   }),
 )
 export type ApiTokenRecord = Infer<typeof ApiTokenRecord>
@@ -275,6 +279,19 @@ export const ServiceAccountRecord = named(
   }),
 )
 export type ServiceAccountRecord = Infer<typeof ServiceAccountRecord>
+
+export const ServiceAccountChanged = named(
+  'ServiceAccountChanged',
+  'A service account as it is after a change.',
+  type({
+    ...ServiceAccountRecord.schema,
+    tokens_of_former_owner: note(
+      'After a change of the owner: tokens that work still and that the former owner made, or an account that is gone or not known. Whoever made them has them: revoke them, once others are in their place.',
+      optional(array(ApiTokenRecord)),
+    ),
+  }),
+)
+export type ServiceAccountChanged = Infer<typeof ServiceAccountChanged>
 
 export const ServiceAccountCreateRequest = named(
   'ServiceAccountCreateRequest',

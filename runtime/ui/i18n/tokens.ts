@@ -22,7 +22,7 @@ export const tokenTexts = defineTexts({
     revokeAsk: (name: string) => `Revoke ${name}? Whatever uses it is turned away at once.`,
     revoked: 'Revoked.',
     expired: 'expired',
-    column: { name: 'Name', rights: 'It may', expires: 'Ends', used: 'Last used' },
+    column: { name: 'Name', rights: 'It may', expires: 'Ends', used: 'Last used', madeBy: 'Made by' },
     readOnly: 'read the fleet',
     machinesLead:
       'A service account is for programs that outlive a person’s job. Nobody can sign in as one; its owner answers for it.',
@@ -35,6 +35,8 @@ export const tokenTexts = defineTexts({
     group: 'Group',
     ownerless: 'Its owner was removed. Its tokens do not work until somebody else owns it.',
     chooseOwner: 'choose an owner',
+    seenBefore: (names: string) =>
+      `The former owner, or somebody who is gone, made these tokens and may still have them: ${names}. Make others for what uses them, then revoke them.`,
     removeMachine: (name: string) =>
       `Remove ${name}? All its tokens are revoked; the history keeps the name.`,
     taken: 'There is a service account with this name already.',
@@ -60,7 +62,13 @@ export const tokenTexts = defineTexts({
     revokeAsk: (name: string) => `Révoquer ${name} ? Ce qui l’utilise est refusé aussitôt.`,
     revoked: 'Révoqué.',
     expired: 'expiré',
-    column: { name: 'Nom', rights: 'Il peut', expires: 'Fin', used: 'Dernière utilisation' },
+    column: {
+      name: 'Nom',
+      rights: 'Il peut',
+      expires: 'Fin',
+      used: 'Dernière utilisation',
+      madeBy: 'Créé par',
+    },
     readOnly: 'lire le parc',
     machinesLead:
       'Un compte de service sert aux programmes qui durent plus qu’un poste. Personne ne s’y connecte ; son propriétaire en répond.',
@@ -74,6 +82,8 @@ export const tokenTexts = defineTexts({
     ownerless:
       'Son propriétaire a été supprimé. Ses jetons ne fonctionnent pas tant que personne d’autre n’en répond.',
     chooseOwner: 'choisir un propriétaire',
+    seenBefore: (names: string) =>
+      `L’ancien propriétaire, ou quelqu’un qui n’est plus là, a créé ces jetons et les a peut-être encore : ${names}. Créez-en d’autres pour ce qui les utilise, puis révoquez-les.`,
     removeMachine: (name: string) =>
       `Supprimer ${name} ? Tous ses jetons sont révoqués ; l’historique garde le nom.`,
     taken: 'Un compte de service porte déjà ce nom.',

@@ -1,6 +1,11 @@
 import { useSignal } from '@preact/signals'
 import { permissionsOf } from '../../../lib/model/permissions.ts'
-import type { ManagedGroupRecord, ServiceAccountRecord, UserRecord } from '../../../lib/wire/identity.ts'
+import type {
+  ApiTokenRecord,
+  ManagedGroupRecord,
+  ServiceAccountRecord,
+  UserRecord,
+} from '../../../lib/wire/identity.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { rightsTexts } from '../i18n/rights.ts'
@@ -78,15 +83,24 @@ function MachineChoices({
 }) {
   const words = say(tokenTexts)
   const { groups, owner } = account
+  const seenBefore = useSignal<readonly ApiTokenRecord[]>([])
   const change = async (request: Parameters<typeof api.updateServiceAccount>[1]) => {
     const result = await api.updateServiceAccount(account.id, request)
-    if (result.ok) toast(say(commonTexts).saved)
-    else toastFailure(result)
+    if (!result.ok) toastFailure(result)
+    else {
+      toast(say(commonTexts).saved)
+      if (request.owner_id !== undefined) seenBefore.value = result.value.tokens_of_former_owner ?? []
+    }
     reload()
   }
   const isOneGroup = groups.length === 1
   return (
     <div class="form">
+      {seenBefore.value.length > 0 && (
+        <div class="notice t-warn" role="status">
+          <div>{words.seenBefore(seenBefore.value.map(({ name }) => name).join(', '))}</div>
+        </div>
+      )}
       <Select
         label={words.owner}
         value={owner?.id ?? ''}
@@ -131,6 +145,7 @@ function MachineTokens({
             tokens={list}
             revoke={(id) => api.revokeTokenOf(account.id, id)}
             onRevoked={tokens.reload}
+            hasMakers
           />
         )}
       </Loaded>

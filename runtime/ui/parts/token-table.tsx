@@ -144,9 +144,17 @@ export function NewToken({
   )
 }
 
-function columnsOf(onRevoke: (token: ApiTokenRecord) => void): TableColumn<ApiTokenRecord>[] {
+function columnsOf(
+  onRevoke: (token: ApiTokenRecord) => void,
+  hasMakers: boolean,
+): TableColumn<ApiTokenRecord>[] {
   const words = say(tokenTexts)
   const { column } = words
+  const maker: TableColumn<ApiTokenRecord> = {
+    title: column.madeBy,
+    look: 'muted',
+    cell: (token) => token.made_by ?? '–',
+  }
   return [
     { title: column.name, look: 'name', cell: (token) => token.name },
     { title: column.rights, look: 'mono', cell: (token) => token.permissions.join(' ') || words.readOnly },
@@ -156,6 +164,7 @@ function columnsOf(onRevoke: (token: ApiTokenRecord) => void): TableColumn<ApiTo
       cell: ({ expires_at: end }) => (Date.parse(end) <= Date.now() ? words.expired : formatDay(end)),
     },
     { title: column.used, look: 'muted', cell: (token) => <Ago at={token.last_used_at} /> },
+    ...(hasMakers ? [maker] : []),
     {
       title: say(commonTexts).actions,
       isTitleHidden: true,
@@ -174,11 +183,14 @@ export function TokenTable({
   tokens,
   revoke,
   onRevoked,
+  hasMakers = false,
 }: {
   label: string
   tokens: readonly ApiTokenRecord[]
   revoke: (id: string) => Promise<Result<void>>
   onRevoked: () => void
+  /** Whether others than the holder made them. */
+  hasMakers?: boolean
 }) {
   const words = say(tokenTexts)
   const { about, open, close, done } = useDialog<ApiTokenRecord>(onRevoked)
@@ -194,7 +206,7 @@ export function TokenTable({
   if (tokens.length === 0) return <p class="empty">{words.none}</p>
   return (
     <>
-      <Table label={label} columns={columnsOf(open)} rows={tokens} keyOf={({ id }) => id} />
+      <Table label={label} columns={columnsOf(open, hasMakers)} rows={tokens} keyOf={({ id }) => id} />
       {about !== null && (
         <FormDialog
           title={words.revoke}

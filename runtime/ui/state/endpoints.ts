@@ -74,6 +74,7 @@ import type {
   LinkRequestRecord,
   ManagedGroupRecord,
   PasswordRequest,
+  ServiceAccountChanged,
   ServiceAccountCreateRequest,
   ServiceAccountRecord,
   ServiceAccountUpdateRequest,
@@ -443,7 +444,7 @@ export const api = {
   createServiceAccount: (request: ServiceAccountCreateRequest) =>
     call<ServiceAccountRecord>('POST', '/api/service-accounts', { json: request }),
   updateServiceAccount: (id: string, request: ServiceAccountUpdateRequest) =>
-    call<ServiceAccountRecord>('PATCH', `/api/service-accounts/${e(id)}`, { json: request }),
+    call<ServiceAccountChanged>('PATCH', `/api/service-accounts/${e(id)}`, { json: request }),
   deleteServiceAccount: (id: string) => call<void>('DELETE', `/api/service-accounts/${e(id)}`),
   createTokenFor: (id: string, request: ApiTokenRequest) =>
     call<ApiTokenCreated>('POST', `/api/service-accounts/${e(id)}/tokens`, { json: request }),

@@ -270,6 +270,8 @@ describe('tokens for programs', () => {
   test('a service account gets an owner, a group and a token, and goes with it', async () => {
     const { page, context } = await visit(browser, service.url)
     await signIn(page)
+    const heir = { email: 'heir@example.com', password: 'correct horse battery', groups: ['viewer'] }
+    await service.api.post('/api/users', heir, 201)
     await page.goto('/settings/machines')
     await page.getByRole('button', { name: 'New service account' }).click()
     const dialog = page.getByRole('dialog')
@@ -289,6 +291,9 @@ describe('tokens for programs', () => {
     expect(await (await fetch(`${service.url}/api/me`, { headers })).json()).toMatchObject({
       email: 'service:deploy-bot',
     })
+    await account.getByRole('cell', { name: TEST_ADMIN.email }).waitFor()
+    await account.getByLabel('Owner').selectOption({ label: 'heir@example.com' })
+    await account.getByText('may still have them: ci.').waitFor()
     await account.getByRole('button', { name: 'Remove' }).click()
     await dialog.getByRole('button', { name: 'Remove' }).click()
     await page.getByText('There is no service account.').waitFor()

@@ -83,6 +83,8 @@ describe('PUT /api/me/password', () => {
         createdAt: new Date(ctx.clock.now().getTime() + 1),
         expiresAt: new Date(ctx.clock.now().getTime() + 3_600_000),
         isLogin: true,
+        madeById: user.userId,
+        madeBy: user.email,
         hash: loginId.replaceAll('-', '').repeat(2),
       })
       return { user, id, token, loginId }

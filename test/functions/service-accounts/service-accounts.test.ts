@@ -1,6 +1,10 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
-import type { ApiTokenCreated, ServiceAccountRecord } from '../../../lib/wire/identity.ts'
+import type {
+  ApiTokenCreated,
+  ServiceAccountChanged,
+  ServiceAccountRecord,
+} from '../../../lib/wire/identity.ts'
 import { createTestContext, hearEndedSessions, invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
@@ -60,6 +64,44 @@ describe('a service account', () => {
     const later = await signIn(ctx, { email: 'later@example.com' })
     const listed = await invoke(ctx, `GET /api/users/${account.id}/tokens`, { as: later.token })
     expect(listed.json).toMatchObject([{ id, last_used_at: expect.any(String) }])
+  })
+
+  it('says of each token who made it, and at a change of its owner which of them the former one has', async () => {
+    const boss = await signIn(ctx, { email: 'boss@example.com' })
+    const account = (await create({ owner_id: boss.userId })).json as ServiceAccountRecord
+    const path = `/api/service-accounts/${account.id}`
+    const make = async (as: SignedIn, name: string, days: number) => {
+      ctx.clock.advance(1_000)
+      const end = new Date(ctx.clock.now().getTime() + days * DAY_MS).toISOString()
+      const body = { name, permissions: [], expires_at: end }
+      expect((await invoke(ctx, `POST ${path}/tokens`, { as: as.token, body })).json).toMatchObject({
+        made_by: as.email,
+      })
+    }
+    await make(boss, 'ci', 300)
+    await make(boss, 'over', 1)
+    await make(admin, 'nightly', 300)
+    ctx.clock.advance(2 * DAY_MS)
+    admin = await signIn(ctx, { email: 'third@example.com' })
+    const listed = await call(`GET /api/users/${account.id}/tokens`)
+    expect(listed.json).toMatchObject([
+      { name: 'ci', made_by: 'boss@example.com' },
+      { name: 'over', made_by: 'boss@example.com' },
+      { name: 'nightly', made_by: 'admin@example.com' },
+    ])
+    const change = async (owner_id: string) =>
+      (await call(`PATCH ${path}`, { owner_id })).json as ServiceAccountChanged
+    const names = async (id: string) => (await change(id)).tokens_of_former_owner?.map(({ name }) => name)
+    expect(await names(boss.userId)).toBeUndefined()
+    expect(await names(owner.userId)).toEqual(['ci'])
+    expect(JSON.parse((await newest()).detail)).toMatchObject({ tokens_of_former_owner: ['ci'] })
+    // Whoever made them may be gone by then, and the account without an owner.
+    await change(boss.userId)
+    expect((await call(`DELETE /api/users/${boss.userId}`)).status).toBe(204)
+    expect(await names(owner.userId)).toEqual(['ci'])
+    expect(await call(`GET /api/users/${account.id}/tokens`)).toMatchObject({
+      json: [{ made_by: 'boss@example.com' }, {}, {}],
+    })
   })
 
   it('is no user: it is not listed as one, cannot log in, and is no administrator who may be left alone', async () => {

@@ -73,7 +73,14 @@ describe('a link that is accepted', () => {
   it('ends the password, and the tokens that whoever knew it made', async () => {
     const token = { id: id(7), userId: ADA, name: 't', permissions: [], createdAt: ctx.clock.now() }
     const expiresAt = new Date(ctx.clock.now().getTime() + 3_600_000)
-    await insertApiToken(database.pool, { ...token, expiresAt, isLogin: false, hash: 'a'.repeat(64) })
+    const maker = { madeById: null, madeBy: null }
+    await insertApiToken(database.pool, {
+      ...token,
+      ...maker,
+      expiresAt,
+      isLogin: false,
+      hash: 'a'.repeat(64),
+    })
     await links().accept(BY, REQUEST)
     expect(ended).toEqual([SESSION, token.id])
     expect(await findApiToken(database.pool, 'a'.repeat(64), ctx.clock.now())).toBeUndefined()
