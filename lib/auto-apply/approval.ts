@@ -8,7 +8,7 @@ import { type ManyFacts, ruleOfMany, sayRuleInForce } from '../changes/rule-in-f
 import { listMembersThen } from '../fleet-configs/members-then.ts'
 import { chosenBy } from '../fleet-configs/values.ts'
 import { approvalClassOf, needsSecondPerson } from '../model/approval-policy.ts'
-import { listAuthorsOfVersion, listAutoApplyAuthors } from '../store/approval-votes.ts'
+import { listAuthorsOfVersion, listAutoApplyAuthors, listSamePeople } from '../store/approval-votes.ts'
 import type { StoredAutoApply } from '../store/auto-apply.ts'
 import type { Db } from '../store/db.ts'
 import { findVersion } from '../store/fleet-configs.ts'
@@ -105,7 +105,11 @@ export async function openCoversValues(
     const rule = ruleOfRequest(policy, now, kept)
     if (!needsSecondPerson(rule) && now !== 'production' && !kept?.includes('production')) return true
     if (ownSetAt !== null && ownSetAt > requestedAt) return false
-    const valueAuthors = new Set(await listValueAuthors(db, [id], chosenBy(version)))
+    const valueAuthors = await listSamePeople(
+      db,
+      approverIds,
+      await listValueAuthors(db, [id], chosenBy(version)),
+    )
     return isEnoughBeside(approverIds, { rule, valueAuthors, isSoleApprover })
   }
 }

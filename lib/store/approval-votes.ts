@@ -241,6 +241,24 @@ export async function listApproverStandings(
   return lists
 }
 
+/** Those of these accounts that are, or are known to be of the same person as, one of `others`; also of accounts that are gone. */
+export async function listSamePeople(
+  db: Db,
+  ids: readonly string[],
+  others: readonly string[],
+): Promise<Set<string>> {
+  const rows = await db.query<{ id: string }>(
+    `with people as (
+       select distinct id::uuid as uuid from unnest($1::text[] || $2::text[]) as id where id ~ '${UUID.source}'),
+     names as materialized (${namesOf('people')})
+     select id from unnest($1::text[]) as id where id = any($2::text[])
+       or exists (select from names n join names o on o.name = n.name
+         where n.uuid::text = id and o.uuid::text = any($2::text[]))`,
+    [ids, others],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** Remember that somebody made an account, set its password, linked or regrouped it, or made a token of it. */
 export async function noteAccountChange(tx: Db, userId: string, byId: string, now: Date): Promise<void> {
   await tx.execute(

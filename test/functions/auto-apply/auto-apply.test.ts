@@ -233,6 +233,33 @@ describe('a version for newcomers', () => {
       expect(scene.agent('vm-4').offered()).toHaveLength(1)
     })
 
+    it.each([
+      ['of whoever approved it', true, { 'vm-4': 'variables_changed' }],
+      ['of somebody else', false, {}],
+    ])('goes by a label of another account %s', async (_, isSamePerson, leftOut) => {
+      const rows = { here: { site: 'collector.internal' }, there: { site: 'evil.example' } }
+      const table = { label: 'muster/place', rows }
+      const variables = [{ name: 'site', required: true }]
+      await scene.write(2, { content: content(2), variables, table })
+      for (const host of ['vm-1', 'vm-2', 'vm-3'])
+        await scene.label(host, { env: 'production', place: 'here' })
+      await scene.carry(2)
+      await scene.apply(2)
+      await newcomer('vm-4', { attributes: { 'deployment.environment.name': 'production' } })
+      expect(await scene.leftOut()).toEqual({ 'vm-4': 'variable_missing site' })
+      const other = await signIn(scene.ctx)
+      if (isSamePerson)
+        await database.pool.execute(
+          'insert into provider_names (user_id, name) select $1, email_key from users where id = $2',
+          [other.userId, scene.approver.userId],
+        )
+      const path = `PUT /api/workloads/${scene.agent('vm-4').workloadId}/trusted-labels`
+      expect((await scene.call(path, { labels: { place: 'there' } }, other)).status).toBe(200)
+      for (let n = 0; n < 3; n++) await scene.work(16_000)
+      expect(await scene.leftOut()).toEqual(leftOut)
+      expect(scene.agent('vm-4').offered()).toHaveLength(isSamePerson ? 0 : 1)
+    })
+
     it('does not go to who waited for the version, nor does what is left when a value is taken away', async () => {
       const variables = [{ name: 'site', default: 'collector.internal' }]
       await scene.write(2, { content: content(2), variables })
