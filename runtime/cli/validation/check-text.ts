@@ -59,14 +59,25 @@ export function checkText(file: string, text: string, target: OfflineTarget): Ch
       findings.push({
         code,
         severity,
-        message: redactSecrets(message),
-        path: path ?? '',
+        message: toSaid(message),
+        path: toSaid(path ?? ''),
         ...placeOf(path, line),
       })
     }
   if (parsed.ok) findings.push(...findPolicyBreaches(text, target, placeOf))
   findings.sort((a, b) => a.line - b.line || a.column - b.column)
   return { file, isValid: findings.every(({ severity }) => severity !== 'error'), findings }
+}
+
+/** The longest message or path: names of a config are in both, and whoever proposes one chooses them. */
+const SAID_MAX = 1_000
+
+/** What is said of a config, without secrets and not longer than is read. */
+function toSaid(text: string): string {
+  const redacted = redactSecrets(text)
+  if (redacted.length <= SAID_MAX) return redacted
+  // A character of two units is not cut through.
+  return `${redacted.slice(0, SAID_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
 type PlaceOf = (path: string | undefined, line: number | undefined) => { line: number; column: number }
@@ -83,8 +94,8 @@ function findPolicyBreaches(text: string, target: OfflineTarget, placeOf: PlaceO
   return findings.map(({ rule_code: code, decision, path, message }) => ({
     code,
     severity: decision === 'block' ? ('error' as const) : ('warning' as const),
-    message: redactSecrets(message),
-    path,
+    message: toSaid(message),
+    path: toSaid(path),
     ...placeOf(path, undefined),
   }))
 }

@@ -53,6 +53,24 @@ it('reads files only, and none to an end that it does not have: a link that some
   }
 })
 
+it.each(['text', 'json', 'sarif', 'github'])(
+  'names what has a name of a megabyte by its beginning (-o %s)',
+  async (format) => {
+    const long = 'é🎉'.repeat(250_000)
+    const config = HOSTILE.replace('"otlp/', `"${long}": {}\n  "otlp/`).replace(
+      'exporters:',
+      `"${long}": {}\nexporters:`,
+    )
+    const { code, out } = await saidOf(config, '-o', format, '-')
+    expect([code, out.length < 20_000, out.isWellFormed(), out.includes('é🎉é🎉')]).toEqual([
+      3,
+      true,
+      true,
+      true,
+    ])
+  },
+)
+
 describe('what muster validate prints', () => {
   it.each(['text', 'json', 'sarif', 'github'])(
     'holds no command to the pipeline from a key of a config (-o %s)',
