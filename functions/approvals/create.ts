@@ -30,6 +30,7 @@ export default defineHttp({
     'group-reserved',
     'configuration-invalid',
     'server-busy',
+    'session-required',
     'audit-unavailable',
   ],
   async handle({ params, body, actor }, ctx) {

@@ -8,7 +8,13 @@ import { configHash } from '../model/config-hash.ts'
 import { isProduction } from '../model/production.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { forgetOwnDrafts, measureOpenDrafts } from '../store/approval-drafts.ts'
-import { type Approval, insertApproval, type NewApproval, retirePendingApproval } from '../store/approvals.ts'
+import {
+  type Approval,
+  insertApproval,
+  isPendingOfAnother,
+  type NewApproval,
+  retirePendingApproval,
+} from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import {
@@ -35,7 +41,11 @@ export interface ApprovalRequest {
 }
 
 /** What came of a request as it came in. */
-export type CreateOutcome = { ok: true; approval: Approval } | RequestRefusal | AuditFailure
+export type CreateOutcome =
+  | { ok: true; approval: Approval }
+  | RequestRefusal
+  | Refusal<'session-required'>
+  | AuditFailure
 
 /** Why a request is not taken. */
 export type RequestRefusal =
@@ -51,13 +61,18 @@ export type RequestRefusal =
   | TextRefusal
   | DraftRefusal
 
-/** Request that a workload runs a draft. A pending request of the same workload and group is retired. */
+/**
+ * Request that a workload runs a draft. A pending request of the same workload and group is retired; of another than its
+ * holder a token retires none, as it withdraws none.
+ */
 export async function createApproval(parts: ApprovalParts, request: ApprovalRequest): Promise<CreateOutcome> {
   const read = await readRequest(parts, request)
   if (!read.ok) return read
   const { wanted } = read
   return parts.db.change<CreateOutcome>('approval.request', request.actor, async (tx) => {
     if ((await lockWorkload(tx, wanted.workloadId)) === null) return { ok: false, code: 'workload-not-found' }
+    const isByToken = (request.actor.apiToken ?? null) !== null
+    if (isByToken && (await isPendingOfAnother(tx, wanted))) return refuse('session-required')
     const stored = await storeRequest(parts, tx, request.actor, wanted)
     if (!stored.ok) return stored
     await tx.record(stored.event)

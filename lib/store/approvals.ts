@@ -141,6 +141,19 @@ export async function insertApproval(tx: Db, request: NewApproval): Promise<Appr
   return rows[0]!
 }
 
+/** Whether a request of a workload and group is pending that somebody else asked for. */
+export async function isPendingOfAnother(
+  db: Db,
+  { workloadId, targetGroup, requesterId }: Pick<NewApproval, 'workloadId' | 'targetGroup' | 'requesterId'>,
+): Promise<boolean> {
+  const rows = await db.query(
+    `select from approvals where workload_id = $1 and target_group = $2 and status = 'pending'
+       and requester_id is distinct from $3 limit 1`,
+    [workloadId, targetGroup, requesterId],
+  )
+  return rows.length > 0
+}
+
 /** Retire the pending request of a workload and group for a newer one; returns it when there was one. */
 export async function retirePendingApproval(
   tx: Db,

@@ -38,6 +38,27 @@ describe('a token withdraws only what its holder asked for, and a person what an
     expect(await withdraw(eve, await approved())).toMatchObject({ json: { status: 'withdrawn' } })
   })
 
+  it('nor does it take the place of what another asked for by asking for something else', async () => {
+    const made = await CampaignScene.open(database, 1)
+    scene = made
+    const { ctx, agents, editor, approver } = made
+    const path = `/api/workloads/${agents[0]!.workloadId}/config/approvals`
+    const ask = async (as: SignedIn, n: number, target_group = '') => {
+      const body = { draft_yaml: configYaml(n), target_group }
+      const { status, json } = await invoke(ctx, `POST ${path}`, { as: as.token, body })
+      return { status, json: json as ApprovalRecord }
+    }
+    const statusOf = async (id: string) =>
+      ((await invoke(ctx, `GET ${path}/${id}`, { as: editor.token })).json as ApprovalRecord).status
+    const { id } = (await ask(editor, 3)).json
+    expect(await ask(await byToken(approver), 4)).toMatchObject(refused)
+    expect(await statusOf(id)).toBe('pending')
+    expect((await ask(await byToken(approver), 4, 'elsewhere')).status).toBe(201)
+    const own = await ask(await byToken(editor), 4)
+    expect([own.status, (await ask(approver, 5)).status]).toEqual([201, 201])
+    expect(await statusOf(own.json.id)).toBe('retired')
+  })
+
   it('of campaigns', async () => {
     const made = await CampaignScene.open(database, 1)
     scene = made
