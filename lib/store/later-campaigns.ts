@@ -52,6 +52,15 @@ export async function listOlderWaiting(
  * run again what they ran when they were planned, and the campaign still waits for those that were away.
  */
 export async function letWaitAgain(tx: Db, campaignId: string, now: Date): Promise<void> {
+  // An older one that is being aborted would have passed over what it is given here.
+  await tx.query(
+    `select from campaigns older where older.id in (
+       select t.campaign_id from campaign_targets t
+         join campaign_targets reached on reached.workload_id = t.workload_id and reached.push_id is not null
+       where reached.campaign_id = $1 and t.campaign_id <> $1 and t.state = 'overtaken' and t.push_id is null)
+     order by older.id for share`,
+    [campaignId],
+  )
   await tx.execute(
     `update campaign_targets t set state = 'offline', reason = null, ended_at = null
      from campaigns back

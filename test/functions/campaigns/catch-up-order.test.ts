@@ -197,6 +197,42 @@ describe('campaigns that a host was away for', () => {
       expect(scene.agents.map((agent) => agent.offered().at(-1))).toEqual([FIRST, FIRST, FIRST])
     })
 
+    it('is left alone where the older one is being aborted at that moment', async () => {
+      const { older, newer } = await reached()
+      const { pool } = database
+      let commit = () => {}
+      const held = new Promise<void>((resolve) => {
+        commit = resolve
+      })
+      let begun = () => {}
+      const isAborting = new Promise<void>((resolve) => {
+        begun = resolve
+      })
+      const abort = pool.transaction('abort', async (tx) => {
+        await tx.execute(`update campaigns set status = 'aborted', ended_at = now() where id = $1`, [older])
+        begun()
+        await held
+      })
+      await isAborting
+      const takenBack = decide(newer, 'roll-back')
+      const waits = async () =>
+        (
+          await pool.query(
+            `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          )
+        ).length > 0
+      let isOver = false
+      void takenBack.finally(() => {
+        isOver = true
+      })
+      while (!isOver && !(await waits())) await new Promise((resolve) => setTimeout(resolve, 5))
+      commit()
+      await Promise.all([abort, takenBack])
+      await settle()
+      expect(await targetOf(older)).toEqual(OVERTAKEN)
+      expect(away.offered()).toEqual([THIRD, FIRST])
+    })
+
     it('is left alone where the older one waits for nobody any more', async () => {
       const { older, newer } = await reached({ catch_up_seconds: 600 })
       scene.ctx.clock.advance(700_000)
