@@ -108,7 +108,7 @@ export const PROBLEMS = {
   },
   'campaign-scope-empty': { status: 400, error: 'scope needs a selector or workload_ids' },
   'campaign-text-invalid': { status: 400, error: 'texts must be Unicode without null characters' },
-  'campaign-too-old': { status: 409, error: 'the campaign was started more than 30 days ago' },
+  'campaign-too-old': { status: 409, error: 'the campaign ended more than 30 days ago' },
   'campaign-wave-ambiguous': { status: 400, error: '{field} has both count and percentage' },
   'campaign-window-invalid': { status: 400, error: '{reason}' },
   'canary-empty': { status: 400, error: 'canary target set is empty' },

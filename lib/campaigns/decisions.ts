@@ -18,6 +18,7 @@ import {
   isStepFrom,
   needsComment,
 } from '../model/campaign-steps.ts'
+import { daysBefore } from '../model/left-stopped.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { statesThat } from '../model/target-states.ts'
 import { isReachWithin } from '../selectors/within-scope.ts'
@@ -87,8 +88,7 @@ export interface Decision {
   comment: string
 }
 
-const DAY_MS = 86_400_000
-/** For how many days after its start a campaign can be rolled back as a whole. */
+/** For how many days after its end a campaign can be rolled back as a whole; one that is not over can be at any time. */
 const ROLL_BACK_DAYS = 30
 
 /**
@@ -350,8 +350,8 @@ export const abortCampaign = (parts: CampaignParts, decision: Decision): Promise
 export async function rollBackCampaign(parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> {
   return take(parts, decision, 'roll-back', async (tx, before) => {
     const now = parts.clock.now()
-    const ageMs = now.getTime() - (before.startedAt?.getTime() ?? 0)
-    if (ageMs > ROLL_BACK_DAYS * DAY_MS) return { ok: false, code: 'campaign-too-old' }
+    if (before.endedAt !== null && before.endedAt < daysBefore(now, ROLL_BACK_DAYS))
+      return { ok: false, code: 'campaign-too-old' }
     const { change } = before
     if (change.kind === 'version') {
       await endByItself(parts, tx, before, change, decision.actor.email)

@@ -611,6 +611,19 @@ describe('a campaign that is taken back', () => {
     expect((await record(id)).status).toBe(then)
   })
 
+  it('can be so for as long as it is not over, however long ago it began', async () => {
+    const id = await start({ waves: [{ count: 1 }, {}] })
+    await work()
+    applyAll()
+    for (let n = 0; n < 4; n++) await work(300)
+    expect((await call('POST', `/${id}/pause`, { comment: 'wait' })).status).toBe(200)
+    await database.pool.execute(
+      `update campaigns set started_at = now() - interval '90 days' where id = $1`,
+      [id],
+    )
+    expect((await call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+  })
+
   it('waits for who is away for ten minutes, also where it did not wait for anybody on its way', async () => {
     const id = await start({ waves: [{}], catch_up_seconds: 0 })
     await work()
