@@ -217,6 +217,12 @@ export async function listKeptClasses(
   return new Map(rows.map(({ workloadId, classes }) => [workloadId, classes]))
 }
 
+/** The ids of those of some workloads that keep being production after changes of labels that nobody has accepted. */
+export async function listKeptProduction(db: Db, workloadIds: readonly string[]): Promise<Set<string>> {
+  const kept = await listKeptClasses(db, workloadIds)
+  return new Set([...kept].flatMap(([id, classes]) => (classes.includes('production') ? [id] : [])))
+}
+
 /** Whether a target of a campaign keeps being production after changes of labels that nobody has accepted. */
 export async function keepsProduction(db: Db, campaignId: string): Promise<boolean> {
   const rows = await db.query<{ found: boolean }>(

@@ -133,6 +133,18 @@ export async function upsertReportedWorkloads(tx: Db, workloads: readonly Stored
   )
 }
 
+/** The labels that operators set on some workloads, as stored. */
+export async function listHandLabels(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, Readonly<Record<string, string>>>> {
+  const rows = await db.query<{ id: string; labels: unknown }>(
+    'select id, trusted_labels as labels from workloads where id = any($1::text[])',
+    [ids],
+  )
+  return new Map(rows.map(({ id, labels }) => [id, textsOf(labels)]))
+}
+
 /** Lock workloads that several statements of a transaction are going to write, by id, as every transaction does. */
 export async function lockWorkloads(tx: Db, ids: readonly string[]): Promise<void> {
   await tx.execute(`select from workloads where id = any($1::text[]) order by id for no key update`, [ids])

@@ -4,10 +4,13 @@ import type { PushObstacle } from '../../fleet/decide/push-obstacle.ts'
 import { hasOpenPush } from '../../fleet/pushes/find-obstacle.ts'
 import type { Workload } from '../../fleet/state/model.ts'
 import { countDrifted } from '../../fleet/views/drifted.ts'
+import { sortedJson } from '../../model/sorted-json.ts'
 import type { StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import { DatabaseUnavailable } from '../../store/db.ts'
 import type { Push } from '../../store/pushes.ts'
+import { listKeptProduction } from '../../store/reviews.ts'
 import type { StagePlan } from '../../store/rollouts.ts'
+import { listHandLabels } from '../../store/workloads.ts'
 import type { CampaignReason } from '../../wire/campaigns.ts'
 import { type CampaignJudge, JudgeBusy, type Judgement } from '../judge/judge.ts'
 import type { CampaignParts } from '../judge/parts.ts'
@@ -112,11 +115,16 @@ export async function startTargets<Target extends StartTarget>(
   const outcomes = new Map<Target, StartOutcome>()
   const together: Ready<Target>[] = []
   const alone: Ready<Target>[] = []
+  const kept = await listKeptProduction(
+    parts.db,
+    targets.map(({ workloadId }) => workloadId),
+  )
   const awaited = await parts.fleet.countAwaited(
     targets.flatMap(({ workloadId }) => parts.fleet.workload(workloadId) ?? []),
   )
   for (const target of targets) {
-    const look = () => lookAt(parts, starter, { target, awaited: awaited.get(target.workloadId) ?? 0 }, judge)
+    const about = { target, kept, awaited: awaited.get(target.workloadId) ?? 0 }
+    const look = () => lookAt(parts, starter, about, judge)
     const looked = (await unlessBroken(parts, starter, target, look)) ?? BUSY
     if ('kind' in looked) outcomes.set(target, looked)
     else (isLarge(parts, looked) ? alone : together).push(looked)
@@ -175,7 +183,7 @@ async function unlessBroken<T>(
 async function lookAt<Target extends StartTarget>(
   parts: CampaignParts,
   starter: Starter<Target>,
-  { target, awaited }: { target: Target; awaited: number },
+  { target, kept, awaited }: { target: Target; kept: ReadonlySet<string>; awaited: number },
   judge: CampaignJudge,
 ): Promise<StartOutcome | Ready<Target>> {
   const workload = parts.fleet.workload(target.workloadId)
@@ -183,7 +191,7 @@ async function lookAt<Target extends StartTarget>(
   if (isBusy(workload)) return BUSY
   // The first stage is a share of all that it has.
   if (awaited > 0 && isLarge(parts, { target, workload }, awaited)) return BUSY
-  const moved = whySkipped(parts, starter, judge, target, workload)
+  const moved = whySkipped(parts, starter, judge, { target, workload, kept })
   if (moved !== null) return { kind: 'skipped', reason: moved }
   let judgement: Judgement
   try {
@@ -210,11 +218,10 @@ function whySkipped(
   parts: Pick<CampaignParts, 'fleetConfigs'>,
   { fleetConfigId }: Pick<Starter<never>, 'fleetConfigId'>,
   judge: CampaignJudge,
-  target: StartTarget,
-  workload: Workload,
+  { target, workload, kept }: { target: StartTarget; workload: Workload; kept: ReadonlySet<string> },
 ): CampaignReason | null {
   const approved = { scopeOf: (one: Workload) => judge.scopeOf(one), fleetConfigId }
-  const moved = whyNotApproved(parts, approved, target, workload)
+  const moved = whyNotApproved(parts, approved, target, workload, kept)
   return moved === null && !workload.acceptsRemoteConfig ? 'read_only' : moved
 }
 
@@ -308,9 +315,15 @@ async function noteStarted<Target extends StartTarget>(
   all: readonly Ready<Target>[],
   pushes: readonly Push[],
 ): Promise<{ ok: true } | Refused> {
-  // They were judged before the workloads were locked: what runs there may have changed meanwhile.
-  if (all.some(({ target, workload }) => whySkipped(parts, starter, judge, target, workload) !== null))
-    return { ok: false, code: 'changed-meanwhile' }
+  // They were judged before the workloads were locked: what runs there, or their labels, may have changed meanwhile.
+  const ids = all.map(({ workload }) => workload.id)
+  const kept = await listKeptProduction(tx, ids)
+  const stored = await listHandLabels(tx, ids)
+  const hasMoved = ({ target, workload }: Ready<Target>) =>
+    whySkipped(parts, starter, judge, { target, workload, kept }) !== null ||
+    // The answer of a commit that changed them was lost: memory learns of it later.
+    sortedJson(stored.get(workload.id) ?? null) !== sortedJson(workload.handLabels)
+  if (all.some(hasMoved)) return { ok: false, code: 'changed-meanwhile' }
   const pushOf = new Map(pushes.map((push) => [push.workloadId, push]))
   const started = all.map((ready) => {
     const { id, status } = ready.workload

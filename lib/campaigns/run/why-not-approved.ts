@@ -22,11 +22,14 @@ export function whyNotApproved(
   { scopeOf, fleetConfigId }: ApprovedSet,
   target: ApprovedTarget,
   workload: Workload,
+  /** Ids of workloads that keep being production after changes of labels that nobody has accepted. */
+  keptProduction: ReadonlySet<string>,
 ) {
   if (scopeOf(workload) !== 'selected') return 'not_selected'
   if (workload.activeHash !== target.baseHash) return 'base_moved'
   const { labels, trustedLabels } = workload
-  if (!target.isProduction && isProductionByLabels({ labels, trustedLabels })) return 'became_production'
+  const isProduction = isProductionByLabels({ labels, trustedLabels }) || keptProduction.has(workload.id)
+  if (!target.isProduction && isProduction) return 'became_production'
   if (fleetConfigs.membershipOf(workload).configId === fleetConfigId) return null
   return fleetConfigId === null ? 'under_fleet_config' : 'not_under_fleet_config'
 }

@@ -6,6 +6,7 @@ import { findCampaignSummary, shareCampaign } from '../../store/campaigns.ts'
 import type { Db } from '../../store/db.ts'
 import { listScopesRolledBack } from '../../store/fleet-config-history.ts'
 import type { Push } from '../../store/pushes.ts'
+import { listKeptProduction } from '../../store/reviews.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { isInOneOf, openScope, reachOfCampaign } from '../judge/scope.ts'
 import { findLapse } from './lapse.ts'
@@ -30,7 +31,8 @@ export async function whyNotFurther(
       : await readCarried(parts, tx, push)
   if (approved === null) return { reason: 'stopped', about: '' }
   if (approved.isLapsed) return { reason: 'not_approved', about: '' }
-  const moved = whyNotApproved(parts, approved.set, approved.target, workload)
+  const kept = await listKeptProduction(tx, [workload.id])
+  const moved = whyNotApproved(parts, approved.set, approved.target, workload, kept)
   return moved === null ? null : { reason: moved, about: '' }
 }
 
