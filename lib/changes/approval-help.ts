@@ -9,7 +9,7 @@ import {
 import type { Db } from '../store/db.ts'
 import type { ApprovalHelp } from '../wire/approvals.ts'
 import type { Covers } from './approval-case.ts'
-import { type Discount, type JudgedApprovals, whyNotCounted } from './judge-approvals.ts'
+import { type Discount, type JudgedApprovals, whyNotCounted, wroteText } from './judge-approvals.ts'
 
 /** People who hold the right to approve and are looked at, by e-mail. Of those behind them nothing is known. */
 const HOLDERS_MAX = 200
@@ -86,13 +86,13 @@ function wouldCount(
   holder: HolderAccount,
 ): boolean {
   const { id, roles, changedBy, changed, changedAt, alsoIds } = holder
-  const isAuthor = (other: string) => asked.authors.has(other)
+  const shapes = (other: string) => wroteText(asked, other)
   const standing = {
     mayApprove: covers(grantsOf(roles)),
-    isShapedByAuthor: changedBy.some(isAuthor),
-    hasShapedAuthor: changed.some(isAuthor),
+    isShapedByAuthor: changedBy.some(shapes),
+    hasShapedAuthor: changed.some(shapes),
     isShapedSinceRequest: changedAt !== null && changedAt > requestedAt,
-    isAuthorToo: alsoIds.some(isAuthor),
+    isAuthorToo: alsoIds.some((other) => asked.authors.has(other)),
     alsoIds,
   }
   const approvers = new Map([[id, standing]])
@@ -114,7 +114,9 @@ export async function listBecause(
   }
   const isMeant = why === null || why === 'approved-already' ? undefined : MEANT[why]
   if (isMeant === undefined) return []
-  const authors = await listAuthorsOfRequest(db, change.text, [...change.asked.authors], userId)
+  const { asked, text } = change
+  const wrote = [...asked.authors].filter((id) => wroteText(asked, id))
+  const authors = await listAuthorsOfRequest(db, text, wrote, userId)
   return authors
     .filter((author) => isMeant(author, userId))
     .slice(0, NAMED_MAX)

@@ -86,6 +86,12 @@ const HOUR_MS = 3_600_000
 const doesAuthorCount = ({ authorCounts }: ApprovalRule, isSoleApprover: boolean): boolean =>
   authorCounts || isSoleApprover
 
+/** Whether a user requested or wrote the text itself: whose accounts these made, and who made theirs, matters. */
+export const wroteText = (
+  { authors, valueAuthors }: Pick<ApprovalCase, 'authors' | 'valueAuthors'>,
+  userId: string,
+): boolean => authors.has(userId) && valueAuthors?.has(userId) !== true
+
 /** Why an approval by this user would not count now; null where it would. */
 export function discountOf(
   { authors, valueAuthors, approvers, isSoleApprover, now }: Omit<ApprovalCase, 'given'>,

@@ -80,6 +80,11 @@ async function requested(number = 2, more: object = {}): Promise<CampaignRecord>
 const approve = ({ id, plan_hash }: CampaignRecord, as: SignedIn) =>
   scene.call(`POST /api/campaigns/${id}/approve`, { comment: 'yes', plan_hash }, as)
 
+const helpOf = async ({ id }: CampaignRecord, as: SignedIn) => {
+  const { json } = await scene.call(`GET /api/campaigns/${id}`, undefined, as)
+  return (json as CampaignRecord).help!
+}
+
 describe('an own value of a workload', () => {
   it('makes whoever set it an author of the campaign that renders it: told to them, and another approves', async () => {
     await setValues('vm-1', { site: 'evil-1' })
@@ -119,12 +124,32 @@ describe('an own value of a workload', () => {
 
   it('of an administrator keeps nobody from approving whose account that administrator changed', async () => {
     const regroup = { groups: ['editor', 'viewer'] }
-    const { status } = await scene.call(`PATCH /api/users/${mallory.userId}`, regroup, admin)
-    expect(status).toBe(200)
+    // So that it is named among the first.
+    const first = await signIn(scene.ctx, { email: '00@example.com', groups: ['editor'] })
+    for (const { userId } of [mallory, first])
+      expect((await scene.call(`PATCH /api/users/${userId}`, regroup, admin)).status).toBe(200)
     await setValues('vm-1', { site: 'good-1' }, admin)
     const campaign = await requested()
+    const help = await helpOf(campaign, admin)
+    expect(help.could_approve[0]).toBe(first.email)
+    expect(help.could_approve).not.toContain(admin.email)
     expect(await approve(campaign, admin)).toMatchObject(NEEDS_ANOTHER)
     expect(await approve(campaign, mallory)).toMatchObject({ status: 200, json: { status: 'approved' } })
+  })
+
+  it('nor is that administrator named to whom another keeps from approving, who wrote the text', async () => {
+    for (const [as, groups] of [
+      [admin, ['editor', 'viewer']],
+      [another, ['editor']],
+    ] as const)
+      expect((await scene.call(`PATCH /api/users/${mallory.userId}`, { groups }, as)).status).toBe(200)
+    scene.ctx.clock.advance(1_000)
+    await setValues('vm-1', { site: 'good-1' }, admin)
+    const version = { content: content(3), comment: 'mine', variables: [{ name: 'site', default: 'x' }] }
+    const to = `POST /api/fleet-configs/${scene.configId}/versions`
+    expect((await scene.call(to, version, another)).status).toBe(201)
+    const campaign = await requested(3)
+    expect((await helpOf(campaign, mallory)).because).toMatchObject([{ who: another.email }])
   })
 
   it('counts at the start as well, where it was set, and set back, after the approval', async () => {
