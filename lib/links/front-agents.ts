@@ -209,9 +209,8 @@ export class FrontAgents implements FleetPort {
     this.#kept.take(held, bound, report, fields, { isStart, isGap })
     if (report.hasCapabilities) bound.capabilities = report.capabilities
     bound.uidOnWire = report.uidOnWire.length === 16 ? bound.uidOnWire : report.uidOnWire
-    const passedOn = withoutConfig(fields, REPORT_BYTES_MAX)
-    if (report.isDisconnect) this.#sayGoodbye(bound, passedOn, goodbyeOf(fields))
-    else this.#forward(bound, passedOn)
+    if (report.isDisconnect) this.#sayGoodbye(bound, goodbyeOf(fields))
+    else this.#forward(bound, withoutConfig(fields, REPORT_BYTES_MAX))
     // Its form depends on the attributes that the agent has said: where these were given up, it comes with them.
     if (report.effectiveConfig !== null && bound.isGivenUp) asks.reportFullState = true
     else if (report.effectiveConfig !== null) this.#effective.take(bound, report.effectiveConfig)
@@ -360,14 +359,14 @@ export class FrontAgents implements FleetPort {
   }
 
   /**
-   * An agent says goodbye: reported even beyond the limit, because the agent is forgotten here right afterwards. `kept`
-   * is what of it is said again.
+   * An agent says goodbye: reported even beyond the limit, because the agent is forgotten here right afterwards, and so
+   * only what counts of it.
    */
-  #sayGoodbye(bound: Bound, message: Uint8Array, kept: Uint8Array): void {
+  #sayGoodbye(bound: Bound, message: Uint8Array): void {
     this.#counts.forwarded++
     if (this.#link !== null) this.#report(bound, message)
     else this.#lastN++
-    this.#endings.noteGoodbye(this.#lastN, bound.connection.id, bound.uid, kept)
+    this.#endings.noteGoodbye(this.#lastN, bound.connection.id, bound.uid, message)
   }
 
   #sayEnded(conn: number, uids: readonly string[]): void {

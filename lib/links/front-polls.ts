@@ -102,13 +102,13 @@ export class FrontPolls {
     const n = nextN()
     const link = this.#parts.link()
     const fields = splitReport(message!)
-    const passedOn = withoutConfig(fields, REPORT_BYTES_MAX)
+    // A goodbye is passed on even beyond the limit, as it does not come again, and so only what counts of it.
+    const passedOn = isDisconnect ? goodbyeOf(fields) : withoutConfig(fields, REPORT_BYTES_MAX)
     if (link !== null) {
       this.#parts.onForwarded()
       link.send(['poll', n, poll!.source, poll!.digest, Buffer.from(passedOn).toString('base64')])
     }
-    if (isDisconnect) endings.noteGoodbye(n, 0, uid, goodbyeOf(fields))
-    // A goodbye is passed on even beyond the limit: it does not come again.
+    if (isDisconnect) endings.noteGoodbye(n, 0, uid, passedOn)
     if (isFull) return Promise.resolve(null)
     const asks: ServerMessage = { ...this.#unasked.get(uid) }
     this.#unasked.delete(uid)

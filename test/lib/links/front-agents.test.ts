@@ -116,6 +116,31 @@ describe('a front', () => {
     expect(intake).toMatchObject({ ok: true, report: { sequenceNum: 2, health: { healthy: true } } })
   })
 
+  it('says of a goodbye no more than counts of it, as many as there are, on sockets and in polls', () => {
+    const { agents, said, link, say, poll } = openFront()
+    agents.linked(link)
+    const long = { agentDescription: { identifyingAttributes: keyValues({ a: 'z'.repeat(200_000) }) } }
+    const failed = { lastRemoteConfigHash: Buffer.alloc(32, 1), status: 3, errorMessage: 'why' }
+    const goodbye = {
+      ...long,
+      health: { healthy: false, lastError: 'e'.repeat(100_000) },
+      agentDisconnect: {},
+    }
+    for (let id = 1; id <= 40; id++) {
+      say(id, 1, { ...goodbye, remoteConfigStatus: failed })
+      poll(100 + id, { ...goodbye, remoteConfigStatus: failed })
+    }
+    const texts = said.flatMap((entry) =>
+      entry[0] === 'report' || entry[0] === 'poll' ? [Buffer.from(entry[4], 'base64')] : [],
+    )
+    expect(texts).toHaveLength(80)
+    expect(texts.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(80 * 200)
+    for (const text of texts)
+      expect(decodeFrame(Buffer.concat([Buffer.from([0]), text]))).toMatchObject({
+        report: { isDisconnect: true, remoteConfigStatus: { status: 'failed', errorMessage: 'why' } },
+      })
+  })
+
   it('keeps so many bytes of what all agents have said, and has those asked again that share the connection with most', () => {
     const { agents, said, link, say } = openFront({}, undefined, 1_000_000)
     say(1, 1, DESCRIBED)
