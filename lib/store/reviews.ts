@@ -81,8 +81,8 @@ export async function readLastComing(db: Db): Promise<number> {
 }
 
 /**
- * Add what waits for a second person. A review of a pin or of labels takes the place of an open one of the same kind
- * and workload, under a new id: so nobody accepts what he has not seen. For labels, the authors of the open review
+ * Add what waits for a second person. A review of a rollback, a pin or labels takes the place of an open one of the same
+ * kind and workload, under a new id: so nobody accepts what he has not seen. For labels, the authors of the open review
  * count as authors of the new one, and the classes that it kept are kept while it is younger than `LOWERING_WAIT_MS`.
  */
 export async function insertReview(tx: Db, review: NewReview): Promise<Review> {
@@ -90,8 +90,9 @@ export async function insertReview(tx: Db, review: NewReview): Promise<Review> {
     `insert into reviews as r (id, kind, workload_id, config_hash, push_id, approval_id, kept_classes, reason, done_by,
        author_ids, done_at, campaign_id, newcomers_after)
      values ($1, $2, nullif($3, ''), $4, $5, $6, $7::text[], $8, $9, ${authorsOf('$10')}, $11, $12, $13)
-     on conflict (workload_id, kind) where reviewed_at is null and kind in ('known_good', 'labels') do update
-       set id = excluded.id, config_hash = excluded.config_hash, reason = excluded.reason,
+     on conflict (workload_id, kind) where reviewed_at is null and kind in ('known_good', 'labels', 'rollback') do update
+       set id = excluded.id, config_hash = excluded.config_hash, push_id = excluded.push_id,
+         approval_id = excluded.approval_id, reason = excluded.reason,
          kept_classes = case when ${IS_WAITING}
            then array(select distinct unnest(r.kept_classes || excluded.kept_classes) order by 1)
            else excluded.kept_classes end,

@@ -150,6 +150,25 @@ describe('a rollback and a pin', () => {
     expect((await look(eve, pins[0]!.id)).status).toBe(200)
   })
 
+  it('nor does a token that goes back and forth fill the list: of a workload the last rollback is looked at', async () => {
+    const [first, second] = [await run(1), await run(2)]
+    const { token } = await makeApiToken(ctx, eve!, ['workload:push_config'])
+    const back = async (hash: string) => {
+      const path = `POST ${on(`/configs/${hash}/rollback`)}`
+      expect((await call({ ...eve!, token }, path)).status).toBe(202)
+      await settle()
+    }
+    await back(first)
+    const [seen] = await listed()
+    await back(second)
+    await back(first)
+    const open = await listed()
+    expect(open).toMatchObject([{ kind: 'rollback', config_hash: first, done_by: 'eve@example.com' }])
+    expect(open[0]!.push_id).not.toBe(seen!.push_id)
+    expect((await look(bob, seen!.id)).status).toBe(404)
+    expect((await look(bob, open[0]!.id)).status).toBe(200)
+  })
+
   it('go with their workload, whose collectors are gone', async () => {
     await breakGlass()
     agent.goodbye()
