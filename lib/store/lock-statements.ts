@@ -89,11 +89,11 @@ export interface History {
   isReplicated: boolean
 }
 
-const TIMELINE = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`
+const HISTORY = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline,
+       current_setting('synchronous_standby_names') <> '' AS "isReplicated"`
 
 /** The statement that asks for the history. */
-export const ASK_FOR_HISTORY = `SELECT ${TIMELINE} AS timeline,
-       current_setting('synchronous_standby_names') <> '' AS "isReplicated"`
+export const ASK_FOR_HISTORY = `SELECT ${HISTORY}`
 
 /** The history that this server goes on with now. */
 export async function readHistory(connection: Connection): Promise<History> {
@@ -102,10 +102,10 @@ export async function readHistory(connection: Connection): Promise<History> {
 }
 
 /**
- * The ownership as it is now, and the timeline in which it is kept; none before there was one. A replica may lack the
+ * The ownership as it is now, and the history in which it is kept; none before there was one. A replica may lack the
  * column of the mark, too.
  */
-const ASK_WHOSE = `SELECT epoch, to_jsonb(process_epoch) ->> 'mark' AS mark, ${TIMELINE} AS timeline
+const ASK_WHOSE = `SELECT epoch, to_jsonb(process_epoch) ->> 'mark' AS mark, ${HISTORY}
      FROM process_epoch WHERE id = 1`
 
 /** Whether this ownership is the newest that the database knows. */
@@ -115,15 +115,16 @@ export async function isNewest(db: Pick<Db, 'query'>, { epoch, mark }: Ownership
 }
 
 /**
- * The same, and nobody else becomes the owner before this transaction has ended: raising the epoch waits for its lock.
- * 'elsewhere': the database is not the one whose timeline this is, but a replica that took its place.
+ * The history as it is now, where this ownership is the newest; null where another one is. Nobody else becomes the owner
+ * before this transaction has ended: raising the epoch waits for its lock. 'elsewhere': the database is not the one whose
+ * timeline this is, but a replica that took its place.
  */
 export async function staysNewest(
   tx: Db,
   { epoch, mark }: Ownership,
   timeline: string,
-): Promise<boolean | 'elsewhere'> {
-  const [now] = await tx.query<Ownership & { timeline: string }>(`${ASK_WHOSE} FOR SHARE`)
+): Promise<History | 'elsewhere' | null> {
+  const [now] = await tx.query<Ownership & History>(`${ASK_WHOSE} FOR SHARE`)
   if (now !== undefined && now.timeline !== timeline) return 'elsewhere'
-  return now?.epoch === epoch && now.mark === mark
+  return now?.epoch === epoch && now.mark === mark ? now : null
 }

@@ -167,7 +167,8 @@ class AdvisoryProcessLock implements ProcessLock {
   async #takeOver(connection: Connection): Promise<void> {
     await this.#refuseTransactionPooler(connection)
     this.#ownership = await raiseEpoch(connection, this.#options.clock.now(), this.#options.random)
-    this.#history = await readHistory(connection)
+    this.#history = null
+    this.#noteHistory(await readHistory(connection))
     this.#hold(connection)
     this.#options.log.info({ epoch: this.epoch }, 'this process is the active one')
   }
@@ -198,7 +199,10 @@ class AdvisoryProcessLock implements ProcessLock {
     // The database may be another one by now, which lacks some of what this process knows.
     if (!this.#isHeld) throw new DatabaseUnavailable('this process does not hold the process lock now')
     const answer = await staysNewest(tx, ownership, this.#history!.timeline)
-    if (answer === true) return
+    if (answer !== null && answer !== 'elsewhere') {
+      this.#noteHistory(answer)
+      return
+    }
     // The lock that this process holds is in the former database; it notices when its session there breaks.
     if (answer === 'elsewhere') throw new DatabaseUnavailable(REPLACED)
     this.#lose(BY_ANOTHER)
@@ -324,13 +328,23 @@ class AdvisoryProcessLock implements ProcessLock {
   }
 
   /**
+   * Note the history as it is now. The settings of a server can change while it runs, and what it once acknowledged without a
+   * replica that has it may be lost with it, whatever it does since.
+   */
+  #noteHistory({ timeline, isReplicated }: History): void {
+    const before = this.#history
+    const wasReplicated = before === null || before.timeline !== timeline || before.isReplicated
+    this.#history = { timeline, isReplicated: isReplicated && wasReplicated }
+  }
+
+  /**
    * Whether the database still holds all that it has acknowledged to this process. A replica that was promoted may lack
    * the last of it: then what is in memory is not what is stored, and a process that loads that has to follow.
    */
   async #hasEverything(connection: Connection): Promise<boolean> {
     const before = this.#history
     const now = await readHistory(connection)
-    this.#history = now
+    this.#noteHistory(now)
     if (before === null || before.isReplicated || before.timeline === now.timeline) return true
     this.#options.log.error({ before: before.timeline, now: now.timeline }, REPLACED)
     return false

@@ -229,6 +229,51 @@ describe('process lock', () => {
     await expect(write()).rejects.toBeInstanceOf(EpochLost)
   })
 
+  it.each([
+    ['acknowledged commits without it for a while', false],
+    ['had each of them before it was acknowledged', true],
+  ])('where a replica takes the place of the database, which %s', async (_, isReplicated) => {
+    const database = await freshDatabase()
+    const pool = database.openPool({ applicationName: 'first' })
+    const lost: string[] = []
+    const log = recordingLog()
+    let history = { timeline: '00000001', isReplicated: true }
+    const at = (rows: object[]) =>
+      rows.map((row) => ('timeline' in row ? { ...row, ...history } : row)) as never
+    const lock = openProcessLock({
+      async connect() {
+        const connection = await pool.openReserved('control')
+        const query = connection.query.bind(connection)
+        connection.query = async (text, params) => at(await query(text, params))
+        return connection
+      },
+      clock: systemClock,
+      log,
+      onLost: (why) => void lost.push(why),
+      pollMs: POLL_MS,
+    })
+    cleanups.push(() => lock.release())
+    await lock.acquire(new AbortController().signal)
+    const write = () =>
+      pool.transaction('test', (tx) =>
+        lock.checkEpoch({
+          execute: (...of) => tx.execute(...of),
+          query: async (text, params) => at(await tx.query(text, params)),
+        }),
+      )
+    await write()
+    // Somebody takes the replica out of the server's settings, and puts it back, while the process runs.
+    history = { timeline: '00000001', isReplicated }
+    await write()
+    history = { timeline: '00000001', isReplicated: true }
+    await write()
+    history = { timeline: '00000002', isReplicated: true }
+    await endSessions(database, 'first')
+    if (isReplicated) await expect.poll(() => JSON.stringify(log.lines)).toContain('process lock taken again')
+    else await expect.poll(() => lost).toEqual([expect.stringContaining('may lack what was committed last')])
+    expect(lock.isHeld()).toBe(isReplicated)
+  })
+
   it('writes nothing into a replica that took the place of the database, until it has the lock there', async () => {
     const database = await freshDatabase()
     const lost: string[] = []
