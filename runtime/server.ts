@@ -16,7 +16,7 @@ import type { ProxyPolicy } from './proxies.ts'
 import { problem, type Reply, text } from './reply.ts'
 import { createRouter, type RouteMatch } from './router.ts'
 import { securityHeaders } from './security-headers.ts'
-import { SocketRoom } from './socket-room.ts'
+import { NO_ROOM, SocketRoom } from './socket-room.ts'
 import { listen } from './uws.ts'
 
 /** Answers a path that is no API path: the embedded UI. Null when it has nothing for it. */
@@ -54,13 +54,6 @@ interface RouteState {
   own: unknown
   address: string
 }
-
-const NO_ROOM = {
-  accept: false,
-  status: 503,
-  body: 'too many connections\n',
-  headers: { 'Retry-After': '30' },
-} as const
 
 /** Give a socket function's callbacks to the socket layer. A callback that breaks costs its own socket only. */
 function toSocketRoute<Ctx extends Pick<Context, 'log'>>(

@@ -7,6 +7,14 @@ export interface SocketLimits {
   perAddress: number
 }
 
+/** The answer to a handshake for which there is no room. */
+export const NO_ROOM = {
+  accept: false,
+  status: 503,
+  body: 'too many connections\n',
+  headers: { 'Retry-After': '30' },
+} as const
+
 /** Counts the open sockets of one listener: each may hold a message that is not whole yet, and what is sent to it. */
 export class SocketRoom {
   readonly #limits: SocketLimits

@@ -7,7 +7,7 @@ import type { Handshake, HandshakeVerdict, Socket } from '../define.ts'
 import { floodLog } from '../flood-log.ts'
 import type { SocketRoute } from '../listener.ts'
 import type { ProxyPolicy } from '../proxies.ts'
-import type { SocketRoom } from '../socket-room.ts'
+import { NO_ROOM, type SocketRoom } from '../socket-room.ts'
 import type { OwnerDoor } from './owner-door.ts'
 
 const RESYNC = Buffer.from(JSON.stringify({ type: 'resync' }))
@@ -19,13 +19,6 @@ const FIRST_TRY_MS = 100
 /** A connection that has stood for so long was a good one: after it the waits begin anew. */
 const STEADY_MS = 10_000
 const TRY_MS_MAX = 2_000
-
-const NO_ROOM = {
-  accept: false,
-  status: 503,
-  body: 'too many connections\n',
-  headers: { 'Retry-After': '30' },
-} as const
 
 /** What an owner is told of a browser; each new owner is told the same. */
 type Introduction = Pick<Handshake, 'path' | 'query' | 'headers' | 'remoteAddress' | 'isSecure'>
