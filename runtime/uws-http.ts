@@ -3,7 +3,7 @@ import type { Connections } from './connection-room.ts'
 import type { Listener, ListenerHandlers, RawRequest } from './listener.ts'
 import type { Anchor } from './uws-anchor.ts'
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws-library.ts'
-import { isWhole, lastReply, staysOpen, writeReply } from './uws-reply.ts'
+import { isWhole, lastReply, staysOpen, withoutText, writeReply } from './uws-reply.ts'
 
 /** The textual form of a peer address; IPv4 mapped into IPv6 is shown as IPv4. */
 export function formatAddress(raw: ArrayBuffer): string {
@@ -272,8 +272,8 @@ export function serveRequests(
       }
       handlers
         .handle(raw)
-        .then(async (said) => {
-          const reply = (await untilWhole(state)) ? said : lastReply(said)
+        .then(async (said) => withoutText((await untilWhole(state)) ? said : lastReply(said)))
+        .then(async (reply) => {
           if (isWhole(reply.body)) answered()
           await writeReply(response, reply, raw.method === 'HEAD', state)
           ended(staysOpen(reply) && !isLastOf(raw))

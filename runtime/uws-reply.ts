@@ -38,6 +38,13 @@ export function lastReply(reply: Reply): Reply {
   return { ...said, headers: { ...said.headers, [CLOSES]: 'close' } }
 }
 
+/**
+ * The same answer, of which a long text is bytes: who reads slowly is sent of these, and the text beside them would be there
+ * for as long, where somebody still has the answer that it is in.
+ */
+export const withoutText = (reply: Reply): Reply =>
+  typeof reply.body === 'string' && !isShort(reply.body) ? { ...reply, body: Buffer.from(reply.body) } : reply
+
 /** What is known of a peer while it is answered. */
 interface Peer {
   isAborted: boolean

@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, afterEach, expect, it, vi } from 'vitest'
 import { NO_BODY, sharedRoom } from '../../runtime/body-room.ts'
 import type { Reply } from '../../runtime/reply.ts'
@@ -23,7 +25,7 @@ const listener = listen('127.0.0.1:0', {
   handle: async ({ method, path, body }) => ({
     status: method === 'POST' && (await body()) === 'aborted' ? 400 : 200,
     headers: {},
-    body: path === '/text' ? 'é'.repeat(MiB) : file,
+    body: path === '/json' ? JSON.stringify('x'.repeat(8 * MiB)) : path === '/text' ? 'é'.repeat(MiB) : file,
   }),
 })
 afterAll(() => listener.destroy())
@@ -34,6 +36,25 @@ async function get(path: string): Promise<{ answer: IncomingMessage; body: Buffe
   const [answer] = (await once(asked, 'response')) as [IncomingMessage]
   return { answer, body: await buffer(answer) }
 }
+
+it('keeps a long text once for who does not read it', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  const before = process.memoryUsage()
+  const clients = Array.from({ length: 8 }, () => connect({ host: '127.0.0.1', port: listener.port }))
+  for (const client of clients) {
+    client.pause()
+    client.write('GET /json HTTP/1.1\r\nHost: muster\r\n\r\n')
+  }
+  await Promise.all(clients.map((client) => once(client, 'readable')))
+  collect()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  expect(arrayBuffers - before.arrayBuffers).toBeGreaterThan(7 * 8 * MiB)
+  expect(heapUsed - before.heapUsed).toBeLessThan(2 * 8 * MiB)
+  for (const client of clients) client.destroy()
+  await eventually('every answer is over', () => listener.inFlight() === 0)
+})
 
 it('keeps no copy of a file for who does not read it, and sends all of it once he does', async () => {
   const before = process.memoryUsage().rss
