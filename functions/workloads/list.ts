@@ -4,6 +4,7 @@ import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { compareByName } from '../../lib/model/name-order.ts'
 import { rightsOn } from '../../lib/model/scopes.ts'
 import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
+import { note } from '../../lib/wire/structs.ts'
 import { WorkloadRecord } from '../../lib/wire/workloads.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { PIECE_BYTES } from '../../runtime/json-stream.ts'
@@ -19,7 +20,14 @@ export default defineHttp({
   access: signedIn(),
   gate: null,
   params: noParams,
-  query: type({ ...pageQuery, include_archived: optional(string()) }),
+  query: type({
+    ...pageQuery,
+    include_archived: optional(string()),
+    pressing: note(
+      'With `true` only those that are looked at first: nothing of it is connected, instances are unhealthy, or the newest push failed or failed on some. Who lists the worst first need not wait for the rest.',
+      optional(string()),
+    ),
+  }),
   body: noBody,
   replies: [{ status: 200, description: 'The workloads.', json: array(WorkloadRecord) }],
   errors: PAGE_ERRORS,
@@ -31,10 +39,12 @@ export default defineHttp({
 
     const from = after === null ? null : { displayName: String(after[0]), id: String(after[1]) }
     const withArchived = query.include_archived === 'true'
+    const isWanted = query.pressing === 'true' ? isPressing : () => true
     const rows = chooseRows(
       ctx.fleet.state.workloadsByName(),
       (workload) =>
         (withArchived || workload.archivedAt === null) &&
+        isWanted(workload) &&
         (from === null || compareByName(workload, from) > 0),
     )
     const everywhere = sightOf(actor.permissions)
@@ -50,6 +60,13 @@ export default defineHttp({
     return bytes(joinArray(page.map(toBytes), ['[', ']\n']), 'application/json', headers)
   },
 })
+
+/** Whether something of a workload may be urgent; told without making its record, since all are asked. */
+const isPressing = ({ status, live, newestPush }: Workload): boolean =>
+  status !== 'connected' ||
+  live.unhealthy.size > 0 ||
+  newestPush?.status === 'failed' ||
+  (newestPush?.counts.failed ?? 0) > 0
 
 function* chooseRows(
   all: readonly Workload[],

@@ -22,6 +22,8 @@ export const fleetFailure = signal<Failure | null>(null)
 
 const PAGE_ROWS = 1000
 const LARGE_FLEET = 3000
+/** What is looked at first; of very many only some, as all of them would be the list again. */
+const PRESSING = '/api/workloads?pressing=true&limit=200'
 /**
  * A large list is fetched again after a random wait up to this, in milliseconds: all browsers learn at once that they
  * may have missed something, and each fetches tens of megabytes.
@@ -92,6 +94,8 @@ export async function loadFleet(options: { withArchived?: boolean } = {}): Promi
   fleetLoading.value = true
   meanwhile = []
   const seen = new Set<string>()
+  // Before the first rows are shown, so that what is wrong stands among them: the rest comes by name, for seconds.
+  const pressing = fleetLoaded.value ? null : call<WorkloadRecord[]>('GET', PRESSING)
   let address: string | null =
     `/api/workloads?limit=${PAGE_ROWS}${withArchived ? '&include_archived=true' : ''}`
   while (address !== null) {
@@ -105,6 +109,11 @@ export async function loadFleet(options: { withArchived?: boolean } = {}): Promi
       fleetLoading.value = false
       meanwhile = null
       return
+    }
+    if (seen.size === 0 && pressing !== null) {
+      const first = await pressing
+      if (mine !== run) return
+      for (const workload of (first.ok && first.value) || []) workloads.set(workload.id, workload)
     }
     for (const workload of page.value ?? []) {
       seen.add(workload.id)

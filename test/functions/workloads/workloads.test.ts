@@ -249,6 +249,21 @@ describe('what is wrong with a workload, and since when', () => {
     expect(await trouble(id)).toMatchObject(why)
   })
 
+  it('lists those that are looked at first by themselves, so that nobody waits for the rest', async () => {
+    const sick = connect({ host: 'sick', pod: 'a' })
+    connect({ host: 'well', pod: 'a' })
+    const failed = connect({ host: 'failed', pod: 'a' })
+    await ctx.advance(300)
+    await pushConfig(ctx.fleet, failed.workloadId, configYaml(1))
+    await ctx.advance(300)
+    failed.fail('bad config')
+    sick.say({ health: SICK })
+    await ctx.advance(3_000)
+    const list = (await invoke(ctx, 'GET /api/workloads?pressing=true', { as: admin.token })).json
+    const ids = (list as WorkloadRecord[]).map(({ id }) => id)
+    expect(ids.sort()).toEqual([failed.workloadId, sick.workloadId].sort())
+  })
+
   it('tells what it is to run from what it runs, after a push that failed with nothing to go back to', async () => {
     const [first, second] = ['a', 'b'].map((pod) => connect({ host: 'vm', pod, version: '0.149.0' }))
     const id = first!.workloadId
