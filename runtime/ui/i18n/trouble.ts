@@ -3,6 +3,7 @@ import { nameOfPart } from '../logic/health.ts'
 import { describeParameters, describeWhy } from './causes.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatNumber, shortHash } from './format.ts'
+import { sayPart } from './parts.ts'
 
 const n = formatNumber
 
@@ -56,7 +57,7 @@ export function describeReason(
   trouble: Pick<WorkloadTrouble, 'component'> & Parameters<typeof describeWhy>[0],
 ): string {
   const { component, error_parameters: about = {} } = trouble
-  const part = component ? nameOfPart(component) : ''
+  const part = component ? sayPart(nameOfPart(component)) : ''
   // A host that is named says already that it cannot be reached; where there is little room it comes first.
   const host = about['address'] ? say(troubleTexts).unreachable(about['address']) : sayUnknownHost(about)
   return host === ''

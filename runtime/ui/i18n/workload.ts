@@ -43,6 +43,7 @@ export const workloadTexts = defineTexts({
     runIt: (count: number, all: number) =>
       count === 0 ? `no instance runs it` : `${n(count)} of ${n(all)} ${plural(count, 'runs', 'run')} it`,
     runOther: (count: number, hash: string) => `${n(count)} ${plural(count, 'runs', 'run')} ${hash}`,
+    between: '; ',
     runUnknown: (count: number) =>
       `of ${n(count)} it is not known what ${plural(count, 'it runs', 'they run')}`,
     pushedBy: (who: string) => `by ${who}`,
@@ -301,6 +302,7 @@ export const workloadTexts = defineTexts({
         ? `aucune instance ne l’exécute`
         : `${n(count)} sur ${n(all)} ${plural(count, 'l’exécute', 'l’exécutent')}`,
     runOther: (count: number, hash: string) => `${n(count)} ${plural(count, 'exécute', 'exécutent')} ${hash}`,
+    between: '\u00a0; ',
     runUnknown: (count: number) =>
       `pour ${n(count)}, on ne sait pas ce qu’${plural(count, 'elle exécute', 'elles exécutent')}`,
     pushedBy: (who: string) => `par ${who}`,
@@ -536,5 +538,5 @@ export function describeRunning({
     words.runIt(wanted_count, instance_count),
     ...others.map((other) => words.runOther(other.instance_count, shortHash(other.config_hash))),
     ...(unknown_count > 0 ? [words.runUnknown(unknown_count)] : []),
-  ].join('; ')
+  ].join(words.between)
 }

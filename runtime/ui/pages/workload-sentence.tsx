@@ -7,6 +7,7 @@ import { describeError, describeGroup, describeWhy } from '../i18n/causes.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatAgo, formatList, shortHash } from '../i18n/format.ts'
+import { sayPart } from '../i18n/parts.ts'
 import { describeSomeFailed, describeUnanswered } from '../i18n/push-sentences.ts'
 import { describeTripped, rolloutTexts } from '../i18n/rollout.ts'
 import { describeReason } from '../i18n/trouble.ts'
@@ -50,7 +51,7 @@ const namePaths = (paths: readonly string[]): string =>
   formatList([...paths.slice(0, PATHS_NAMED), ...(paths.length > PATHS_NAMED ? ['…'] : [])])
 
 const nameComponents = (failing: Failing['components']): string =>
-  formatList(listComponents(failing).slice(0, COMPONENTS_NAMED))
+  formatList(listComponents(failing).slice(0, COMPONENTS_NAMED).map(sayPart))
 
 /** Why a rollout stands still. */
 function sayHalt(of: RolloutRecord, failing: Complained): [string, string] {

@@ -243,7 +243,7 @@ describe('why a workload is unwell', () => {
 
   test('has a blank before its colon in French', () => {
     language.value = 'fr'
-    expect(describeReason(trouble({}))).toBe('exporter otlp/eu\u00a0: Une destination est injoignable')
+    expect(describeReason(trouble({}))).toBe('exporteur otlp/eu\u00a0: Une destination est injoignable')
     language.value = 'en'
   })
 
