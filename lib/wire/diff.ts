@@ -219,7 +219,10 @@ export const DiffSummaryLine = named(
   'One sentence of the summary in words. The sentence holds no value; `before` and `after` do, secrets masked.',
   type({
     text: string(),
-    category: enums(['component', 'pipeline', 'field', 'unchanged']),
+    category: note(
+      '`signal`: no pipeline sends this signal any more, that one did before.',
+      enums(['component', 'pipeline', 'field', 'signal', 'unchanged']),
+    ),
     kind: ChangeKind,
     risk: RiskLevel,
     component_id: optional(string()),

@@ -3,7 +3,7 @@ import type { DiffComponent, DiffPipeline, DiffSummaryLine } from '../../wire/di
 import { isSecretKey, isSecretPath, MASK, redactName } from '../redact/redact.ts'
 import { isSameValue } from '../yaml/equal.ts'
 import { singular } from './components.ts'
-import type { ComparedConfig } from './model.ts'
+import { type ComparedConfig, sectionIds } from './model.ts'
 import { signalOf } from './pipelines.ts'
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -23,6 +23,7 @@ export function summarise(
   const add = (line: DiffSummaryLine) => {
     if (!lines.has(line.text)) lines.set(line.text, line)
   }
+  for (const signal of lostSignals(base, target)) add(lostLine(signal))
   for (const component of components) for (const line of componentLines(component)) add(line)
   for (const pipeline of pipelines) for (const line of pipelineLines(pipeline)) add(line)
   if (pipelines.length > 0) {
@@ -45,6 +46,30 @@ export function summarise(
   }
   return [...lines.values()]
 }
+
+/** The signals that some pipeline sends somewhere. */
+const sentSignals = ({ pipelines }: ComparedConfig): ReadonlySet<string> =>
+  new Set(
+    [...pipelines].flatMap(([name, pipeline]) =>
+      sectionIds(pipeline, 'exporters').length > 0 ? [signalOf(name)] : [],
+    ),
+  )
+
+/** The signals that were sent and are not any more: with the last exporter of one all of it is lost. */
+function lostSignals(base: ComparedConfig, target: ComparedConfig): string[] {
+  const kept = sentSignals(target)
+  return [...sentSignals(base)]
+    .filter((signal) => signal !== 'unknown' && !kept.has(signal))
+    .sort(compareText)
+}
+
+const lostLine = (signal: string): DiffSummaryLine => ({
+  text: `No pipeline sends ${signal} any more`,
+  category: 'signal',
+  kind: 'removed',
+  risk: 'high',
+  signal,
+})
 
 function componentLines(shown: DiffComponent): DiffSummaryLine[] {
   const { kind, component, risk, changed_fields, renamed_to, renamed_from } = shown

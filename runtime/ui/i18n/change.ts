@@ -247,6 +247,7 @@ export const changeTexts = defineTexts({
       unroutes: (signal: string, name: string) => `no longer routes ${signal} to ${name}`,
       reorders: (name: string) => `changes the order in ${name}`,
       keeps: (signal: string) => `keeps ${signal} as it is`,
+      losesSignal: (signal: string) => `sends ${signal} nowhere any more: no pipeline is left for them`,
     },
     rule: {} as Record<string, string>,
     // What the service advises, in English.
@@ -472,6 +473,8 @@ export const changeTexts = defineTexts({
       unroutes: (signal: string, name: string) => `n’envoie plus ${signalFr(signal)} vers ${name}`,
       reorders: (name: string) => `change l’ordre dans ${name}`,
       keeps: (signal: string) => `ne change rien pour ${signalFr(signal)}`,
+      losesSignal: (signal: string) =>
+        `n’envoie plus nulle part ${signalFr(signal)} : aucun pipeline n’y reste`,
     },
     advice: {
       'community.yaml.parse': 'Corrigez le YAML.',

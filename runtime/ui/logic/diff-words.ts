@@ -8,7 +8,7 @@ export type DiffWord =
   | { kind: 'changesField'; path: string; before: string | null; after: string | null }
   | { kind: 'addsPipeline' | 'removesPipeline' | 'reorders'; name: string }
   | { kind: 'routes' | 'unroutes'; signal: string; name: string }
-  | { kind: 'keeps'; signal: string }
+  | { kind: 'keeps' | 'losesSignal'; signal: string }
 
 const FIELDS_MAX = 40
 const singular = (category: string) => category.replace(/s$/, '')
@@ -56,6 +56,8 @@ function shownValue(value: unknown): string | null {
 /** What a reviewer looks for first stands first: where data goes, what is lost, then all else; what stays is last. */
 function rankOf(word: DiffWord): number {
   switch (word.kind) {
+    case 'losesSignal':
+      return -1
     case 'addsDestination':
       return 0
     case 'routes':
@@ -96,7 +98,9 @@ export function listDiffWords(diff: ConfigDiff): DiffWord[] {
       if (changes.some(({ kind }) => kind === 'moved')) words.push({ kind: 'reorders', name })
     }
   }
-  for (const line of diff.human_summary)
-    if (line.category === 'unchanged' && line.signal) words.push({ kind: 'keeps', signal: line.signal })
+  for (const { category, signal } of diff.human_summary) {
+    if (category === 'unchanged' && signal) words.push({ kind: 'keeps', signal })
+    if (category === 'signal' && signal) words.push({ kind: 'losesSignal', signal })
+  }
   return words.sort((a, b) => rankOf(a) - rankOf(b))
 }

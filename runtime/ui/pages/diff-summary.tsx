@@ -34,7 +34,8 @@ function toText(word: DiffWord): string {
     case 'addsDestination':
       return words.addsDestination(word.name, word.addresses.join(', '))
     case 'keeps':
-      return words.keeps(word.signal)
+    case 'losesSignal':
+      return words[word.kind](word.signal)
     case 'routes':
     case 'unroutes':
       return words[word.kind](word.signal, word.name)
@@ -83,6 +84,7 @@ const SIGNS: Partial<Record<DiffWord['kind'], string>> = {
   removesComponent: '−',
   removesPipeline: '−',
   unroutes: '−',
+  losesSignal: '−',
   routes: '→',
   keeps: '=',
 }

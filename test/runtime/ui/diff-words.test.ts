@@ -51,3 +51,9 @@ test('a value is written as people say it, without the signs of JSON', () => {
     [null, ''],
   ])
 })
+
+test('that a signal is sent nowhere any more stands before all else', () => {
+  const lost = { category: 'signal', signal: 'traces', text: 'No pipeline sends traces any more' }
+  const human_summary = [lost, ...diff.human_summary] as ConfigDiff['human_summary']
+  expect(listDiffWords({ ...diff, human_summary })[0]).toEqual({ kind: 'losesSignal', signal: 'traces' })
+})

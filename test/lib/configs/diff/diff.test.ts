@@ -432,3 +432,13 @@ describe('an exporter that was added', () => {
     expect(added('headers: {a: b}')).not.toHaveProperty('addresses')
   })
 })
+
+test('a signal that no pipeline sends any more is said, and not one that another pipeline still sends', () => {
+  const lostBy = (from: string, to: string) =>
+    diff(BASE, edit(from, to)).human_summary.filter(({ category }) => category === 'signal')
+  const gone = '    logs: {receivers: [otlp], processors: [batch], exporters: [otlp/backend, debug]}\n'
+  expect(lostBy(gone, '')).toMatchObject([{ signal: 'logs', kind: 'removed', risk: 'high' }])
+  expect(lostBy('exporters: [otlp/backend, debug]', 'exporters: []')).toMatchObject([{ signal: 'logs' }])
+  expect(lostBy('exporters: [otlp/backend, debug]', 'exporters: [debug]')).toEqual([])
+  expect(lostBy('    logs:', '    logs/all:')).toEqual([])
+})
