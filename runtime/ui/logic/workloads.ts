@@ -30,6 +30,18 @@ export const namedAt = (name: string, place: string, isShared: boolean): string 
     .filter((part) => part !== '')
     .join(' · ')
 
+/** What is read first of what identifies a workload. */
+const IDENTITY_FIRST = ['name', 'kind', 'namespace', 'cluster']
+
+/** What identifies a workload, its name first, and always in one order, whichever process says it. */
+export function identityOf({ fingerprint_keys: keys = {} }: Pick<WorkloadRecord, 'fingerprint_keys'>) {
+  const rankOf = (key: string) => {
+    const at = IDENTITY_FIRST.indexOf(key)
+    return at < 0 ? IDENTITY_FIRST.length : at
+  }
+  return Object.entries(keys).sort(([a], [b]) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1))
+}
+
 /** The config that a workload is to run, where it can; else what its instances report is what there is to show. */
 export const workableHashOf = (workload: WorkloadRecord): string | undefined =>
   deadEndOf(workload) === null ? workload.active_config_hash : undefined

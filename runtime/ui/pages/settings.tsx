@@ -33,7 +33,7 @@ export function SettingsPage({ params }: { params: Record<string, string> }) {
   const Body = SECTIONS[current]
   return (
     <>
-      <Head title={words.title} />
+      <Head title={words.title} inTab={`${names[current]} · ${words.title}`} />
       <div class="settings" style={{ marginTop: '24px' }}>
         <nav class="menu-list" aria-label={words.title}>
           {open.map((id) => (

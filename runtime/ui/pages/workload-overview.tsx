@@ -9,7 +9,7 @@ import { describeReason } from '../i18n/trouble.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { groupOdd, instanceName, isAbout } from '../logic/instances.ts'
 import { sharesOf, stateOf } from '../logic/pushes.ts'
-import { labelsBesideIdentity, workableHashOf } from '../logic/workloads.ts'
+import { identityOf, labelsBesideIdentity, workableHashOf } from '../logic/workloads.ts'
 import { FleetStandingNote } from '../parts/fleet-standing.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { describeFault, describeOddity } from '../parts/instance-words.ts'
@@ -113,7 +113,7 @@ function LastPush({ push, workload }: { push: RevisionRecord; workload: Workload
           {(['p50', 'p90', 'p99', 'p100'] as const).map((key) => (
             <span key={key}>
               <b>{times[key] === null ? '–' : formatDuration(times[key])}</b>
-              {key.slice(1)} %
+              {say(pushTexts).timeTo(key.slice(1))}
             </span>
           ))}
         </div>
@@ -213,7 +213,7 @@ export function OverviewTab(props: TabProps) {
           <h2>{words.identity}</h2>
           <Pairs
             of={[
-              ...Object.entries(workload.fingerprint_keys ?? {}).map(
+              ...identityOf(workload).map(
                 ([key, value]) => [key, <span class="mono">{value}</span>] as const,
               ),
               ['id', <span class="mono">{workload.id}</span>],

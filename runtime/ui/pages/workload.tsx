@@ -22,7 +22,7 @@ import { Head, Pairs, Tabs } from '../parts/page.tsx'
 import { Ago, SeenAgo, StatusMark } from '../parts/state.tsx'
 import { WorkloadLinks } from '../parts/workload-links.tsx'
 import { api } from '../state/endpoints.ts'
-import { isShared } from '../state/names.ts'
+import { isShared, lineOf } from '../state/names.ts'
 import { can } from '../state/session.ts'
 import { useFailing } from '../state/use-failing.ts'
 import { isSettled, type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
@@ -112,6 +112,7 @@ function Heading({ workload, history }: Pick<TabProps, 'workload' | 'history'>) 
   return (
     <Head
       title={title}
+      inTab={lineOf(name, placeOf(workload))}
       beside={
         <>
           <StatusMark of={workload} />

@@ -11,14 +11,17 @@ export function useTitle(title: string): void {
 /** The heading of a page, with its actions. */
 export function Head({
   title,
+  inTab = title,
   beside,
   children,
 }: {
   title: string
+  /** What the browser's tab says, where the heading alone would be that of other pages as well. */
+  inTab?: string
   beside?: ComponentChildren
   children?: ComponentChildren
 }) {
-  useTitle(title)
+  useTitle(inTab)
   return (
     <div class="head">
       <h1>{title}</h1>

@@ -34,6 +34,9 @@ test('workloads of one name are told apart by where they are, on every page in t
   await page.goto('/?q=store')
   await host('store-01').click()
   await page.getByRole('heading', { level: 1, name: 'store-01' }).waitFor()
+  await expect.poll(() => page.title()).toBe('store-01 · store-collector · muster')
+  await page.goto('/settings/users')
+  await expect.poll(() => page.title()).toBe('Users · Settings · muster')
   // An instance without a pod is called by its host on the page of a push as well.
   const till = await workloadId(service, 'till')
   const hash = await pushAndSettle(service, till, GATEWAY)

@@ -38,6 +38,7 @@ import { countFired, readSince } from '../../../runtime/ui/logic/timeline.ts'
 import {
   FLEET_FILTERS,
   groupValueOf,
+  identityOf,
   labelsBesideIdentity,
   sortWorkloads,
   tellingFirst,
@@ -823,5 +824,16 @@ test('all is not well while an instance reports to run something else than it sa
   expect(diagnose(row, topology, [])).toEqual({ kind: 'differs', count: 1, total: 2, paths })
   expect(describeHeterogeneity(topology.instances, topology.summary)).toEqual([
     '1 reports to run something else than what is assigned.',
+  ])
+})
+
+test('what identifies a workload begins with its name, in whatever order the service says it', () => {
+  const keys = { cluster: 'eu', 'os.type': 'linux', namespace: 'shop', name: 'gw', kind: 'deployment' }
+  expect(identityOf({ fingerprint_keys: keys }).map(([key]) => key)).toEqual([
+    'name',
+    'kind',
+    'namespace',
+    'cluster',
+    'os.type',
   ])
 })
