@@ -27,6 +27,7 @@ import { FleetCounters } from '../lib/fleet/state/counters.ts'
 import type { FleetDeps, FleetNotices } from '../lib/fleet/state/deps.ts'
 import type { Workload } from '../lib/fleet/state/model.ts'
 import type { Timers } from '../lib/fleet/state/timers.ts'
+import { EffectWatch } from '../lib/fleet/views/effect-watch.ts'
 import { type CompareConfigs, EffectiveMatches } from '../lib/fleet/views/effective-matches.ts'
 import { FleetViews } from '../lib/fleet/views/fleet-views.ts'
 import { FleetConfigs } from '../lib/fleet-configs/fleet-configs.ts'
@@ -385,12 +386,15 @@ function openFleet(
     graceMs: config.disconnectGraceMs,
     agentLimits: ground.agentLimits ?? limitsOf(config),
   })
+  const matches = new EffectiveMatches(db, read.compare)
+  const changed = (workload: Workload) => notices.workloadChanged(workload)
   const views: FleetViews = new FleetViews({
     fleet,
     counters,
     clock,
     classifyError: classifyForFleet,
-    matches: new EffectiveMatches(db, read.compare),
+    matches,
+    effects: new EffectWatch({ clock, timers, matches, changed }),
     recommendedVersion,
     retentionMs: config.retentionDays * DAY_MS,
   })

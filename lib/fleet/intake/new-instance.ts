@@ -53,6 +53,7 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     rawEffectiveHash: '',
     configReader: null,
     reportedConfigHash: '',
+    effect: null,
     runsPipelines: false,
     runsProfiles: false,
     offer: null,

@@ -19,6 +19,16 @@ export interface RemoteConfigReport {
   at: Date
 }
 
+/** Where an effective config differs from an assigned one. It holds for these two alone. */
+export interface ComparedEffect {
+  assignedHash: string
+  reportedHash: string
+  /** The first of the config paths at which it does; null where it holds all that is asked for, or nobody can tell. */
+  differsAt: string | null
+  /** When this was found; monotonic. */
+  sinceMs: number
+}
+
 /** A push that instances of a workload are assigned: the active one, a rollout's, or one that takes members back. */
 export interface FollowedPush {
   push: Push
@@ -150,6 +160,8 @@ export interface Instance {
   configReader: ConfigReader | null
   /** Hash of the normal form of its effective config; '' while unknown. */
   reportedConfigHash: string
+  /** How its effective config compares with what it is assigned; written by `EffectWatch` alone. */
+  effect: ComparedEffect | null
   /** Its effective config has pipelines. */
   runsPipelines: boolean
   /** One of these pipelines carries profiles. */
