@@ -53,7 +53,6 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     rawEffectiveHash: '',
     configReader: null,
     reportedConfigHash: '',
-    effect: null,
     runsPipelines: false,
     runsProfiles: false,
     offer: null,

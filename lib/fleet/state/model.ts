@@ -160,8 +160,8 @@ export interface Instance {
   configReader: ConfigReader | null
   /** Hash of the normal form of its effective config; '' while unknown. */
   reportedConfigHash: string
-  /** How its effective config compares with what it is assigned; written by `EffectWatch` alone. */
-  effect: ComparedEffect | null
+  /** How its effective config compares with what it is assigned, once it was compared; written by `EffectWatch` alone. */
+  effect?: ComparedEffect
   /** Its effective config has pipelines. */
   runsPipelines: boolean
   /** One of these pipelines carries profiles. */

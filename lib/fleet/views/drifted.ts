@@ -6,7 +6,7 @@ import { deadEndOf } from './aftermath.ts'
 
 /** Whether what an instance runs in effect was compared with this config, which it is assigned. */
 export const isCompared = ({ effect, reportedConfigHash }: Instance, assignedHash: string): boolean =>
-  effect !== null && effect.assignedHash === assignedHash && effect.reportedHash === reportedConfigHash
+  effect !== undefined && effect.assignedHash === assignedHash && effect.reportedHash === reportedConfigHash
 
 /**
  * Where an instance that says it applied its config runs something else, and since when that is known (monotonic), as
@@ -15,7 +15,7 @@ export const isCompared = ({ effect, reportedConfigHash }: Instance, assignedHas
 export function differsInEffect(instance: Instance): { at: string; sinceMs: number } | null {
   const hash = assignmentOf(instance)?.push.hash
   const { effect } = instance
-  if (hash === undefined || effect === null || effect.differsAt === null) return null
+  if (hash === undefined || effect === undefined || effect.differsAt === null) return null
   if (!isCompared(instance, hash) || standsTo(instance, hash) !== 'agrees') return null
   return { at: effect.differsAt, sinceMs: effect.sinceMs }
 }
