@@ -36,6 +36,7 @@ import {
   FrozenNotice,
   LastChangeFailed,
   TakesPlaceOf,
+  UnderFleetConfig,
   useLastFailure,
 } from './review-notices.tsx'
 
@@ -371,6 +372,7 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
     <div class="two" style={{ marginTop: '24px' }}>
       <div class="stack">
         <FrozenNotice workloadId={workload.id} can="askedNow" />
+        <UnderFleetConfig workloadId={workload.id} />
         <FailedBefore workloadId={workload.id} hash={query.value.get('hash') ?? undefined} />
         <LastChangeFailed workloadId={workload.id} from={query.value.get('hash') ?? base.failedHash} />
         {base.failedHash !== null && <StartsBroken workload={workload} base={base} hash={base.failedHash} />}

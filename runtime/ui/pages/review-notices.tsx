@@ -6,6 +6,7 @@ import { describeGroup, describeParameters } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatAgo, formatExact, formatList, shortHash } from '../i18n/format.ts'
 import { reviewNoticeTexts } from '../i18n/review-notices.ts'
+import { standingTexts } from '../i18n/standing.ts'
 import { describeReason } from '../i18n/trouble.ts'
 import { appliedHashes } from '../logic/pushes.ts'
 import { findStillThere, pickTouched } from '../logic/still-there.ts'
@@ -200,6 +201,20 @@ export function ApprovedBeside({ approval }: { approval: ApprovalRecord }) {
       </div>
     </div>
   ))
+}
+
+/** That the workload is under a fleet config, and that a push to it alone will hold it; nothing where it is not. */
+export function UnderFleetConfig({ workloadId }: { workloadId: string }) {
+  const words = say(standingTexts)
+  const config = useStanding(workloadId).data?.fleet_config
+  if (!config) return null
+  return (
+    <div class="notice t-warn" role="note">
+      <div>
+        {words.under(config.name)} <b>{words.willHold}</b>
+      </div>
+    </div>
+  )
 }
 
 /** That the workload is frozen, until when and why, and what can be done about a change meanwhile. */

@@ -20,7 +20,14 @@ import { type Resource, touchesWorkload, useResource } from '../state/use-resour
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
 import { DiffSummary } from './diff-summary.tsx'
 import { ReviewDecision } from './review-decision.tsx'
-import { ApprovedBeside, BrokenNow, FailedBefore, FailedLast, FrozenNotice } from './review-notices.tsx'
+import {
+  ApprovedBeside,
+  BrokenNow,
+  FailedBefore,
+  FailedLast,
+  FrozenNotice,
+  UnderFleetConfig,
+} from './review-notices.tsx'
 import { RequestOutside } from './review-outside.tsx'
 import { ApprovalMark, isOver, Story } from './review-story.tsx'
 
@@ -89,6 +96,7 @@ function Notices({
         workloadId={workload.id}
         can={approval.status === 'approved' ? 'pushedLater' : 'approvedNow'}
       />
+      <UnderFleetConfig workloadId={workload.id} />
       {hasMoved && (
         <div class="notice t-warn">
           <div>{say(changeTexts).baseMoved}</div>

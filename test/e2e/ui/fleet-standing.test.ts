@@ -26,8 +26,13 @@ test('a push that holds a workload says so before the click, and the hold is rel
     { draft_yaml: GATEWAY, target_env: 'test' },
     201,
   )) as ApprovalRecord
-  await service.api.post(`${path}/${asked.id}/approve`, { comment: 'fine' }, 200)
   await page.goto(`/workloads/${id}/changes/${asked.id}`)
+  // Whoever decides is told, before and after the approval.
+  const held = page.getByRole('main').getByText('A push to it alone holds it')
+  await held.waitFor()
+  await service.api.post(`${path}/${asked.id}/approve`, { comment: 'fine' }, 200)
+  await page.getByText('Approved by admin@example.com.').waitFor()
+  await held.waitFor()
   await page.getByRole('button', { name: 'Push', exact: true }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('It is under the fleet config Gateways.').waitFor()
