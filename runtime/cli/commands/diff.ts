@@ -28,12 +28,27 @@ export const diff: ClientCommandSpec = {
       target_yaml: target,
       context: { workload_id: id },
     })
+    if (!found.valid && args.text('output') !== 'json')
+      throw new CommandFailure(
+        sayUnreadable(found, { file: file === '-' ? 'standard input' : file, name }),
+        EXIT.refused,
+      )
     if (args.text('output') === 'json') printJson(io, found)
     else print(io, found)
     const differs = found.human_summary.some(({ kind }) => kind !== 'unchanged')
+    if (!found.valid) return EXIT.refused
     return args.isSet('exit-code') && differs ? EXIT.differs : EXIT.done
   },
 }
+
+/** Which of the two configs cannot be read, and why. */
+const sayUnreadable = ({ diagnostics }: ConfigDiff, called: { file: string; name: string }): string =>
+  diagnostics
+    .map(
+      ({ side, message }) =>
+        `${side === 'target' ? called.file : `the config of ${called.name}`}: ${message}`,
+    )
+    .join('\n  ')
 
 async function readConfigFile(file: string): Promise<string> {
   try {

@@ -175,9 +175,16 @@ const sayLacking = (permission: string, code: string | undefined): string =>
     ? `${permission} is needed on all that this reaches`
     : `${permission} is needed, and the token or the groups of its account do not give it`
 
+/** Candidates that an error names. */
+const CANDIDATES_MAX = 10
+
+/** A workload as the console writes it: its place and its name. */
+const inPlace = ({ display_name: name }: WorkloadRecord, place: string): string =>
+  place === '' ? name : `${place}/${name}`
+
 /**
- * The workload with this id, or with this name, or in this place (host, or namespace with or without its cluster) if only one is. Throws
- * CommandFailure where none or several fit.
+ * The workload with this id, or with this name, or in this place (host, or namespace with or without its cluster), or with
+ * this name in this place (`eu-1/shop/gateway`), if only one is. Throws CommandFailure where none or several fit.
  */
 export async function findWorkload(api: Api, named: string): Promise<WorkloadRecord> {
   const all = await api.get<WorkloadRecord[]>('/api/workloads')
@@ -185,6 +192,8 @@ export async function findWorkload(api: Api, named: string): Promise<WorkloadRec
     ({ display_name: name }) => name,
     (workload) => placeOf(workload.fingerprint_keys ?? {}),
     (workload) => namespaceOrHostOf(workload.fingerprint_keys ?? {}),
+    (workload) => inPlace(workload, placeOf(workload.fingerprint_keys ?? {})),
+    (workload) => inPlace(workload, namespaceOrHostOf(workload.fingerprint_keys ?? {})),
   ]
   const byId = all.find(({ id }) => id === named)
   if (byId !== undefined) return byId
@@ -192,11 +201,13 @@ export async function findWorkload(api: Api, named: string): Promise<WorkloadRec
   const [first, ...others] = all.filter((workload) => ways.some((way) => way(workload) === named))
   if (first !== undefined && others.length === 0) return first
   if (first !== undefined) {
-    const places = [...new Set([first, ...others].map((one) => placeOf(one.fingerprint_keys ?? {})))]
-    const isTelling = places.length > others.length
-    const place = isTelling ? places.find((one) => one !== '' && one !== named) : undefined
+    const found = [first, ...others]
+    const listed = found
+      .slice(0, CANDIDATES_MAX)
+      .map((one) => `${inPlace(one, placeOf(one.fingerprint_keys ?? {}))} (id ${one.id})`)
+    const more = found.length - listed.length
     throw new CommandFailure(
-      `${others.length + 1} workloads are called "${named}": say the id${place === undefined ? '' : `, or the place, such as ${place}`}`,
+      `${found.length} workloads are called "${named}": say one of ${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
     )
   }
   const near = nearOnes(named, all)

@@ -57,18 +57,31 @@ describe('workloads of one name', () => {
     expect(asked.at(-1)).toBe('/api/workloads/w3/instances')
     expect((await run('get', 'instances', 'us-1/bank')).code).toBe(0)
     expect(asked.at(-1)).toBe('/api/workloads/w6/instances')
+    // As the console writes it: where two have a name and two are in a place, only both together tell.
+    for (const [named, id] of [
+      ['us-1/bank/ledger', 'w6'],
+      ['shop/edge', 'w4'],
+      ['store-13/store-collector', 'w2'],
+    ]) {
+      expect((await run('get', 'instances', named!)).code).toBe(0)
+      expect(asked.at(-1)).toBe(`/api/workloads/${id}/instances`)
+    }
   })
 
   it('are not guessed: it says what tells them apart', async () => {
     expect((await run('status', 'store-collector')).said).toContain(
-      '2 workloads are called "store-collector": say the id, or the place, such as store-12',
+      '2 workloads are called "store-collector": say one of store-12/store-collector (id w1), store-13/store-collector (id w2)\n',
     )
     // Many clusters have the same namespaces.
-    expect((await run('status', 'ledger')).said).toContain('or the place, such as eu-1/bank')
-    expect((await run('status', 'shop')).said).toContain('2 workloads are called "shop": say the id\n')
+    expect((await run('status', 'ledger')).said).toContain(
+      'eu-1/bank/ledger (id w5), us-1/bank/ledger (id w6)',
+    )
+    expect((await run('status', 'shop')).said).toContain(
+      'say one of shop/gateway (id w3), shop/edge (id w4)\n',
+    )
     // One says of itself the name by which people know another.
     expect((await run('status', 'payments')).said).toContain(
-      '2 workloads are called "payments": say the id, or the place, such as store-14',
+      'say one of payments/collector (id w7), store-14/payments (id w8)',
     )
     expect((await run('status', 'nobody')).said).toContain('no workload is called "nobody"')
   })

@@ -8,6 +8,7 @@ import { printTable, toLine } from '../../../runtime/cli/output.ts'
 const HOSTILE =
   'edge ##vso[task.setvariable variable=a]b ##[add-mask]c\u001b]0;owned\u0007\u009b2J\n::error::from an agent\u202e'
 const CONTROL = /[\p{Cc}\p{Cf}]/u
+let compared: unknown = { valid: true, summary: { headline: HOSTILE }, human_summary: [] }
 const server = createServer((incoming, outgoing) => {
   const path = incoming.url ?? ''
   const [status, body] = path.startsWith('/api/workloads/w1/config/desired')
@@ -15,7 +16,7 @@ const server = createServer((incoming, outgoing) => {
     : path.startsWith('/api/workloads/w1/configs/')
       ? [200, { content: 'a: 1' }]
       : path === '/api/configs/diff'
-        ? [200, { summary: { headline: HOSTILE }, human_summary: [] }]
+        ? [200, compared]
         : path.startsWith('/api/workloads')
           ? [
               200,
@@ -35,22 +36,46 @@ const server = createServer((incoming, outgoing) => {
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve())))
 afterAll(() => server.close())
 
-async function run(...args: string[]): Promise<string> {
+const run = async (...args: string[]): Promise<string> => (await end(...args)).said
+
+async function end(...args: string[]): Promise<{ code: number; said: string }> {
   let said = ''
   const say = (text: string) => {
     said += text
   }
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const env = { MUSTER_URL: url, MUSTER_TOKEN: 'mst_x' }
-  await runClient(args, {
+  const code = await runClient(args, {
     env,
     out: say,
     error: say,
     readInput: async () => Buffer.from('a: 2'),
     isTerminal: true,
   })
-  return said
+  return { code, said }
 }
+
+describe('muster diff', () => {
+  it('ends as refused where one of the configs cannot be read, and says which and where', async () => {
+    const before = compared
+    const diagnostics = [
+      { side: 'target', code: 'yaml_parse', message: 'unclosed bracket at 1:12', severity: 'error' },
+    ]
+    compared = {
+      valid: false,
+      summary: { headline: 'No summary is available' },
+      human_summary: [],
+      diagnostics,
+    }
+    expect(await end('diff', 'w1', '-')).toEqual({
+      code: 3,
+      said: expect.stringContaining('standard input: unclosed bracket at 1:12'),
+    })
+    expect((await end('diff', 'w1', '-', '-o', 'json')).code).toBe(3)
+    compared = before
+    expect((await end('diff', 'w1', '-')).code).toBe(0)
+  })
+})
 
 describe('what a service says', () => {
   it.each([
