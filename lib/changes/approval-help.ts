@@ -120,12 +120,13 @@ export async function listBecause(
   return authors
     .filter((author) => isMeant(author, userId))
     .slice(0, NAMED_MAX)
-    .map(({ email, elsewhere, changedReaderAt, changedByReaderAt }) => {
+    .map(({ id, email, elsewhere, changedReaderAt, changedByReaderAt }) => {
+      const isOwn = change.text.ownAuthors?.includes(id) ?? true
       const at = why === 'shaped-an-author' ? changedByReaderAt : changedReaderAt
       return {
         ...(email === null ? {} : { who: email }),
         ...(at === null ? {} : { account_at: at.toISOString() }),
-        ...(elsewhere === null ? {} : { same_text: true as const }),
+        ...(elsewhere === null ? (isOwn ? {} : { of_text: true as const }) : { same_text: true as const }),
         ...(elsewhere !== null && sees(elsewhere.workloadId)
           ? { workload_id: elsewhere.workloadId, approval_id: elsewhere.approvalId }
           : {}),

@@ -206,8 +206,13 @@ type Because = ApprovalHelp['because'][number]
 /** A remedy with the person by name who is meant by whoever asked: it may be one who asked for the same text before. */
 function nameAsker(remedy: string, [first]: readonly Because[]): string {
   if (first?.who === undefined) return remedy
-  const before = first.same_text === true ? ', who asked for the same text before' : ', who asked for it'
-  return remedy.replace(/whoever asked,?/, () => `${first.who}${before},`)
+  return remedy.replace(/whoever asked,?/, () => `${first.who}, ${partOf(first)},`)
+}
+
+/** What somebody has to do with a change because of whom an approval of it does not count. */
+function partOf({ same_text: isElsewhere, of_text: isOfText }: Because): string {
+  if (isElsewhere === true) return 'who asked for the same text before'
+  return isOfText === true ? 'who wrote its text or asked for that before' : 'who asked for it'
 }
 
 /** A change with what its approvals come to. */

@@ -118,6 +118,10 @@ export const ApprovalHelp = named(
             'They did not ask for this request, but for the same text elsewhere, or earlier.',
             optional(literal(true)),
           ),
+          of_text: note(
+            'They did not ask for this campaign or version, but wrote its text, or asked for that before.',
+            optional(literal(true)),
+          ),
           workload_id: note('Where, to those who are shown that workload.', optional(string())),
           approval_id: optional(string()),
         }),

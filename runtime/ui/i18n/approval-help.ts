@@ -7,7 +7,9 @@ export const helpTexts = defineTexts({
     gone: 'an account that is gone',
     self: 'you count as its author',
     selfElsewhere: 'you asked for the same text elsewhere, or earlier, and count as its author',
+    selfOfText: 'you wrote its text, or asked for that before, and count as its author',
     asked: (who: string) => `${who} asked for it`,
+    ofText: (who: string) => `${who} wrote its text, or asked for that before`,
     askedElsewhere: (who: string) => `${who} asked for the same text elsewhere, or earlier`,
     andChangedYours: (at: string) => `, and made or changed your account (${formatDay(at)})`,
     andChangedByYou: (at: string) => `, and you made or changed that account (${formatDay(at)})`,
@@ -23,7 +25,8 @@ export const helpTexts = defineTexts({
     way: {
       goBack: (hash: string) => `${hash} ran here before: going back to it needs no approval.`,
       ask: 'Somebody else asks for it in words of their own: the same text keeps its authors.',
-      account: 'Another administrator makes an account that may approve, and then it is asked for again.',
+      account:
+        'An administrator who has never asked for this text nor written it makes an account that may approve; then it is asked for again.',
       policy: 'The approval policy asks less: after a day, or at once with another administrator.',
     },
     go: {
@@ -36,7 +39,9 @@ export const helpTexts = defineTexts({
     gone: 'un compte qui n’existe plus',
     self: 'vous comptez comme son auteur',
     selfElsewhere: 'vous avez demandé le même texte ailleurs, ou plus tôt, et comptez comme son auteur',
+    selfOfText: 'vous avez écrit son texte, ou l’avez demandé avant, et comptez comme son auteur',
     asked: (who: string) => `${who} l’a demandé`,
+    ofText: (who: string) => `${who} a écrit son texte, ou l’a demandé avant`,
     askedElsewhere: (who: string) => `${who} a demandé le même texte ailleurs, ou plus tôt`,
     andChangedYours: (at: string) => `, et a créé ou modifié votre compte (${formatDay(at)})`,
     andChangedByYou: (at: string) => `, et vous avez créé ou modifié ce compte (${formatDay(at)})`,
@@ -53,7 +58,8 @@ export const helpTexts = defineTexts({
     way: {
       goBack: (hash: string) => `${hash} a déjà tourné ici : y revenir ne demande pas d’approbation.`,
       ask: 'Quelqu’un d’autre la demande autrement écrite : le même texte garde ses auteurs.',
-      account: 'Un autre administrateur crée un compte qui a le droit d’approuver, puis on la redemande.',
+      account:
+        'Un administrateur qui n’a jamais demandé ni écrit ce texte crée un compte qui a le droit d’approuver, puis on la redemande.',
       policy:
         'La règle d’approbation s’assouplit : après un jour, ou tout de suite avec un autre administrateur.',
     },

@@ -5,11 +5,12 @@ import { say } from '../i18n/define.ts'
 import { ActionLink, unlessEverywhere } from './controls.tsx'
 
 /** What one of the people in the way has to do with the request and with the reader's account. */
-function describe(own: string, { who, account_at: at, same_text: isElsewhere }: Help['because'][number]) {
+function describe(own: string, person: Help['because'][number]) {
   const words = say(helpTexts)
-  if (own === 'author') return isElsewhere ? words.selfElsewhere : words.self
+  const { who, account_at: at, same_text: isElsewhere, of_text: isOfText } = person
+  if (own === 'author') return isElsewhere ? words.selfElsewhere : isOfText ? words.selfOfText : words.self
   const name = who ?? words.gone
-  const asked = isElsewhere ? words.askedElsewhere(name) : words.asked(name)
+  const asked = isElsewhere ? words.askedElsewhere(name) : isOfText ? words.ofText(name) : words.asked(name)
   if (at === undefined) return asked
   if (own === 'shaped_since_request') return words.changedSince(name, at)
   return asked + (own === 'shaped_an_author' ? words.andChangedByYou(at) : words.andChangedYours(at))

@@ -61,6 +61,32 @@ it('of a campaign names who keeps the reader’s approval from counting and who 
   expect(text).not.toMatch(/shaped_by/)
 })
 
+it('of a campaign tells who wrote its text, or asked for an equal one before, from who asked for it', async () => {
+  const change = { kind: 'version', fleet_config_id: scene.configId, number: 1, takeover: true }
+  const third = await signIn(scene.ctx, { groups: ['editor'] })
+  const ask = async (as: SignedIn) => {
+    const draft = { name: 'To 1', change, scope: {}, waves: [{}], limits: {} }
+    const { id } = (await scene.call('POST /api/campaigns', draft, as)).json as CampaignRecord
+    await scene.call(`POST /api/campaigns/${id}/plan`, undefined, as)
+    while (scene.ctx.campaigns.planner.progress(id) !== null)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    const { plan_hash } = await scene.readCampaign(id)
+    const yes = { comment: 'yes', plan_hash, prod_confirmation: true }
+    expect((await scene.call(`POST /api/campaigns/${id}/request`, yes, as)).status).toBe(200)
+    return { id, yes }
+  }
+  const first = await ask(admin)
+  const back = await scene.call(`POST /api/campaigns/${first.id}/withdraw`, { comment: 'not now' }, admin)
+  expect(back.status, JSON.stringify(back.json)).toBe(200)
+  const { id, yes } = await ask(third)
+  const { help } = (await scene.call(`GET /api/campaigns/${id}`, undefined, scene.approver))
+    .json as CampaignRecord
+  expect(help!.because).toEqual([{ ...IN_THE_WAY()[0], of_text: true }])
+  const refused = await scene.call(`POST /api/campaigns/${id}/approve`, yes, scene.approver)
+  const { error } = refused.json as { error: string }
+  expect(error).toContain(`by ${admin.email}, who wrote its text or asked for that before,`)
+})
+
 it('of a version that is to apply by itself names them as well, to those who may request configs', async () => {
   await scene.carry(1)
   const { plan_hash } = await scene.plan(1)
