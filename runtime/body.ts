@@ -1,6 +1,7 @@
 import { validate } from 'superstruct'
 import type { AnyStruct } from '../lib/wire/structs.ts'
 import { type BodyFault, fitBody, measureBody } from './body-fit.ts'
+import { describeFailure, nameField } from './body-words.ts'
 import type { BodySpec } from './define.ts'
 import { problem, type Reply } from './reply.ts'
 
@@ -11,17 +12,6 @@ const refuse = (error: string, detail: string): BodyResult => ({
   ok: false,
   reply: problem('invalid-body', { error, detail }),
 })
-
-/** Where a schema first disagrees, in words; never quotes the value (it may be a password). */
-function describeFailure(path: readonly unknown[], expected: string): string {
-  const where = path.length === 0 ? 'body' : nameField(path)
-  return `${where}: expected ${expected}`
-}
-
-/** How much of a field's name is told back; a key may be as long as the body. */
-const NAME_LENGTH_MAX = 200
-
-const nameField = (path: readonly unknown[]): string => path.join('.').slice(0, NAME_LENGTH_MAX)
 
 /** Parse the first JSON value of a text; whatever follows it is ignored. */
 function parseFirstValue(text: string): { ok: true; value: unknown } | { ok: false } {
@@ -87,9 +77,9 @@ function checkFitted(spec: BodySpec<unknown> & { kind: 'json' }, fitted: unknown
     if (failure.type === 'never')
       return refuse(
         `the field "${nameField(failure.path)}" is unknown`,
-        describeFailure(failure.path, 'no such field'),
+        `${nameField(failure.path)}: expected no such field`,
       )
-    const detail = describeFailure(failure.path, failure.type)
+    const detail = describeFailure(failure, spec.struct as AnyStruct, fitted)
     // A body that was read and only lacks a field is no invalid JSON: it says which.
     const isMissing = failure.path.length > 0 && failure.value === undefined
     return refuse(isMissing ? `the field "${nameField(failure.path)}" is missing` : spec.invalidText, detail)

@@ -106,6 +106,10 @@ export const PROBLEMS = {
     status: 409,
     error: 'the plan of the campaign is another one than that which was looked at',
   },
+  'campaign-plan-unnamed': {
+    status: 400,
+    error: 'plan_hash is needed: that of the plan that was looked at, as GET /api/campaigns/{id} shows it',
+  },
   'campaign-scope-empty': { status: 400, error: 'scope needs a selector or workload_ids' },
   'campaign-text-invalid': { status: 400, error: 'texts must be Unicode without null characters' },
   'campaign-too-old': { status: 409, error: 'the campaign ended more than 30 days ago' },

@@ -2,6 +2,7 @@ import { approveCampaign, DECISION_ERRORS } from '../../lib/campaigns/decisions.
 import { CAMPAIGN_STEPS } from '../../lib/model/campaign-steps.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
+import { problem } from '../../runtime/reply.ts'
 import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
 
 /** Approve the plan with the hash that is sent; refused when the campaign has another plan by now. */
@@ -14,10 +15,11 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(CampaignDecisionRequest),
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
-  errors: [...DECISION_ERRORS, 'approval-needs-another'],
+  errors: [...DECISION_ERRORS, 'campaign-plan-unnamed', 'approval-needs-another'],
   async handle({ params, body, actor }, ctx) {
     const asking = await mayDecide(ctx, params.id, actor, 'approve')
     if (!asking.ok) return asking.reply
+    if (body.plan_hash === '') return problem('campaign-plan-unnamed')
     const outcome = await approveCampaign(ctx.campaigns.parts, {
       id: params.id,
       actor: asking.actor,

@@ -2,6 +2,7 @@ import { DECISION_ERRORS, requestCampaign } from '../../lib/campaigns/decisions.
 import { CAMPAIGN_STEPS } from '../../lib/model/campaign-steps.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { problem } from '../../runtime/reply.ts'
 import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
 
 /** Ask for the plan of a campaign to be approved; from then on the campaign cannot be changed. */
@@ -16,6 +17,7 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
   errors: [
     ...DECISION_ERRORS,
+    'campaign-plan-unnamed',
     'campaign-changes-nothing',
     'campaign-patch-unfit',
     'production-confirmation-required',
@@ -23,6 +25,7 @@ export default defineHttp({
   async handle({ params, body, actor }, ctx) {
     const asking = await mayDecide(ctx, params.id, actor, 'request')
     if (!asking.ok) return asking.reply
+    if (body.plan_hash === '') return problem('campaign-plan-unnamed')
     const outcome = await requestCampaign(ctx.campaigns.parts, {
       id: params.id,
       actor: asking.actor,

@@ -39,6 +39,20 @@ test('a field of the wrong kind is named beside the refusal, without its value',
   expect(detail).not.toContain('hunter2')
 })
 
+test.each([
+  ['{"change":{"kind":"nonsense"},"scope":{}}', 'change.kind: expected one of text, patch, version'],
+  ['{"change":{"kind":"version","fleet_config_id":"f"},"scope":{}}', 'change.number: expected number'],
+  ['{"change":{"kind":"text","colour":"red"},"scope":{}}', 'change.colour: expected no such field'],
+  [
+    '{"change":{"kind":"patch","where_unfit":"hunter2"},"scope":{}}',
+    'change.where_unfit: expected one of skip, refuse',
+  ],
+])('%s says which of several things was meant, and what that lacks', (text, detail) => {
+  const checked = check(CampaignCreateRequest, text)
+  if (checked.ok) throw new Error('it was taken')
+  expect(JSON.parse(String(checked.reply.body)).detail).toBe(detail)
+})
+
 /** What is made of a text, by what an endpoint would declare. */
 function check(struct: unknown, text: string): ReturnType<typeof checkBody> {
   const spec = jsonBody(struct as never, { bytesMax: 4_194_304 })

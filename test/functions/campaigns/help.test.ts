@@ -70,6 +70,9 @@ it('of a campaign tells who wrote its text, or asked for an equal one before, fr
     await scene.call(`POST /api/campaigns/${id}/plan`, undefined, as)
     while (scene.ctx.campaigns.planner.progress(id) !== null)
       await new Promise((resolve) => setTimeout(resolve, 5))
+    // Nothing was looked at where no plan is named.
+    const unnamed = await scene.call(`POST /api/campaigns/${id}/request`, { comment: 'yes' }, as)
+    expect(unnamed).toMatchObject({ status: 400, json: { code: 'campaign_plan_unnamed' } })
     const { plan_hash } = await scene.readCampaign(id)
     const yes = { comment: 'yes', plan_hash, prod_confirmation: true }
     expect((await scene.call(`POST /api/campaigns/${id}/request`, yes, as)).status).toBe(200)
