@@ -242,6 +242,7 @@ export interface WorkloadFacts {
   workloadId: string
   displayName: string
   status: 'connected' | 'degraded' | 'disconnected'
+  isProduction: boolean
   version: string
   /** The live instances only. */
   instances: InstanceCounts
@@ -415,6 +416,8 @@ function tellPush(facts: WorkloadFacts, push: FailedPush): Cause & { kind: 'pres
       ...detailsOf(aftermath),
       ...causeOf(fault),
     },
+    // What has no way back is not put right by itself.
+    ...(facts.isProduction && aftermath.kind === 'nowhere_to_go' ? { severity: 'critical' } : {}),
     isRestated: true,
   }
 }

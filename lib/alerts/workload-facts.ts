@@ -13,6 +13,7 @@ import { findInstanceFault } from '../fleet/views/instance-fault.ts'
 import { failureOfLate, faultOfEffect } from '../fleet/views/instance-why.ts'
 import { findPushBefore } from '../fleet/views/under-push.ts'
 import { callInstance } from '../model/instance-names.ts'
+import { isProductionByLabels } from '../model/production.ts'
 import { judgeOutcome } from '../model/push-outcome.ts'
 import type { FailureCause } from '../store/pushes.ts'
 import { inTurns } from '../turns.ts'
@@ -212,5 +213,6 @@ export function toWorkloadFacts(
     isLong(unhealthySinceMs, nowMs),
   )
   const sincePush = findPushBefore(long)
-  return { workloadId, displayName, status, version, instances, push, halted, sincePush }
+  const isProduction = isProductionByLabels(workload)
+  return { workloadId, displayName, status, isProduction, version, instances, push, halted, sincePush }
 }

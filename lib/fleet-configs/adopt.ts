@@ -14,9 +14,13 @@ export interface AdoptGroup {
 /** Workloads that are looked at before others get their turn. */
 const CHUNK = 500
 
-/** Whether a workload is a collector that accepts configs and has no base. */
+/**
+ * Whether a workload is a collector that accepts configs and that nothing was ever pushed to. One whose only push failed
+ * has no base either; its text is corrected on its own page, and not taken over from nothing.
+ */
 export const isAdoptable = (workload: Workload): boolean =>
   isUnmanaged(workload) &&
+  workload.newestPush === null &&
   workload.archivedAt === null &&
   workload.type === 'collector' &&
   workload.acceptsRemoteConfig

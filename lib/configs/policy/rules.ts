@@ -1,3 +1,4 @@
+import { sortedJson } from '../../model/sorted-json.ts'
 import { componentType, idsOf } from '../check/components.ts'
 import { isOn } from '../check/switches.ts'
 import { redactName } from '../redact/redact.ts'
@@ -152,6 +153,30 @@ function usedExporters(config: ParsedConfig): Map<string, string[]> {
   return used
 }
 
+/** Why this exporter must stay, and what would let it go. */
+const sayWhoIsListed = (exporter: string, isListed: boolean): string =>
+  isListed
+    ? `${exporter} is listed in MUSTER_POLICY_CRITICAL_EXPORTERS of the service.`
+    : 'MUSTER_POLICY_CRITICAL_EXPORTERS of the service lists none, so that in production every exporter must stay; once it lists some, the others may go.'
+
+/** The new name of an exporter that is used under another one with the same settings; null where there is none. */
+function findRenamed(
+  id: string,
+  { candidate, current }: { candidate: ParsedConfig; current: ParsedConfig },
+): string | null {
+  const before = componentsOf(current, 'exporters')
+  const settings = before.find((one) => one.id === id)?.settings
+  if (settings === undefined) return null
+  const used = usedExporters(candidate)
+  const text = sortedJson(settings)
+  const isNew = (name: string) => used.has(name) && !before.some((one) => one.id === name)
+  const after = componentsOf(candidate, 'exporters').find(
+    (one) =>
+      isNew(one.id) && componentType(one.id) === componentType(id) && sortedJson(one.settings) === text,
+  )
+  return after?.id ?? null
+}
+
 function findRemovedExporters({ candidate, current, criticalExporters }: PolicyCase): PolicyHit[] {
   if (current === null) return []
   const after = usedExporters(candidate)
@@ -163,13 +188,19 @@ function findRemovedExporters({ candidate, current, criticalExporters }: PolicyC
       const names = pipelines.map(redactName).join(', ')
       const exporter = redactName(id)
       const [first = ''] = pipelines
+      const renamed = findRenamed(id, { candidate, current })
+      if (renamed !== null)
+        return {
+          path: `exporters.${redactName(renamed)}`,
+          about: exporter,
+          message: `${exporter} is called ${redactName(renamed)} now, with the same settings; the policy goes by names.`,
+          remediation: `Keep the name ${exporter}. ${sayWhoIsListed(exporter, isListed)}`,
+        }
       return {
         path: remaining.has(first) ? `service.pipelines.${redactName(first)}.exporters` : 'service.pipelines',
         about: exporter,
         message: `${names} no longer ${pipelines.length === 1 ? 'sends' : 'send'} to ${exporter}, and no other pipeline does.`,
-        remediation: isListed
-          ? `Keep ${exporter} in a pipeline. It is one of the critical exporters that an administrator of the service has listed.`
-          : `Keep ${exporter} in a pipeline. In production none may go while no list of critical exporters is set: only with one may the others go, and an administrator of the service sets it.`,
+        remediation: `Keep ${exporter} in a pipeline. ${sayWhoIsListed(exporter, isListed)}`,
       }
     })
 }

@@ -491,7 +491,7 @@ export const changeTexts = defineTexts({
       'community.resource.attributes.required': 'Posez-les dans un processeur resource.',
       'community.sampling.percentage.safe_range': 'Choisissez un taux dans les bornes.',
       'community.exporters.critical_removal':
-        'Gardez-le dans un pipeline. En production, aucun ne peut partir tant qu’aucune liste d’exporteurs critiques n’est fixée ; avec une liste, seuls les autres le peuvent. Un administrateur du service la fixe.',
+        'Gardez-le, sous ce nom, dans un pipeline : MUSTER_POLICY_CRITICAL_EXPORTERS du service nomme ceux qui doivent rester. Si cette liste est vide, en production tous doivent rester ; dès qu’elle en nomme, les autres peuvent partir.',
     },
     rule: {
       'community.yaml.parse': 'Le YAML doit être lisible.',

@@ -44,6 +44,7 @@ const workload = (overrides: Partial<WorkloadFacts> = {}): WorkloadFacts => ({
   workloadId: 'w1',
   displayName: 'checkout',
   status: 'connected',
+  isProduction: false,
   version: '0.120.0',
   instances: [],
   push: { kind: 'without-failure' },
@@ -210,6 +211,16 @@ describe('push_failed', () => {
     ...overrides,
   })
   const judge = (push: PushFacts) => judgeWorkload(workload({ push }), off, 0).push_failed
+  it('is critical where production has no way back: nothing puts it right by itself', () => {
+    const severityOf = (isProduction: boolean, push = failed()) =>
+      decideAlerts(workload({ push, isProduction }), [], off, 0).map((one) =>
+        one.kind === 'fire' ? [one.rule, one.severity] : [],
+      )
+    expect(severityOf(true)).toEqual([['push_failed', 'critical']])
+    expect(severityOf(false)).toEqual([['push_failed', 'warning']])
+    const aftermath = { kind: 'went_back', config_hash: HASH } as never
+    expect(severityOf(true, failed({ aftermath }))).toEqual([['push_failed', 'warning']])
+  })
   const sayOf = (push: PushFacts) => {
     const cause = judge(push)
     return cause.kind === 'present' ? cause.message : cause.kind

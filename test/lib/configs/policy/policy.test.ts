@@ -285,10 +285,24 @@ describe('any config', () => {
       component: 'otlp/backend',
       message: 'logs no longer sends to otlp/backend, and no other pipeline does.',
     })
-    expect(critical({}).remediation).toMatch(/while no list of critical exporters is set/)
-    expect(critical({ critical_exporters: ['otlp/backend'] }).remediation).toBe(
-      'Keep otlp/backend in a pipeline. It is one of the critical exporters that an administrator of the service has listed.',
+    expect(critical({}).remediation).toMatch(
+      /^Keep otlp.backend in a pipeline\. MUSTER_POLICY_CRITICAL_EXPORTERS of the service lists none/,
     )
+    expect(critical({ critical_exporters: ['otlp/backend'] }).remediation).toBe(
+      'Keep otlp/backend in a pipeline. otlp/backend is listed in MUSTER_POLICY_CRITICAL_EXPORTERS of the service.',
+    )
+  })
+
+  it('is told of an exporter that only has another name now as that, and not as a loss', () => {
+    const candidate = SAFE.replaceAll('otlp/backend', 'otlp/other')
+    const finding = evaluate({ candidate, current: SAFE, settings: {} }).findings.find(({ rule_id }) =>
+      /critical/.test(rule_id),
+    )
+    expect(finding).toMatchObject({
+      path: 'exporters.otlp/other',
+      message: 'otlp/backend is called otlp/other now, with the same settings; the policy goes by names.',
+    })
+    expect(finding!.remediation).toMatch(/^Keep the name otlp.backend\. MUSTER_POLICY_CRITICAL_EXPORTERS/)
   })
 
   it('is held to sampling bounds that the caller asks for', () => {
