@@ -514,6 +514,10 @@ export const PROBLEMS = {
   'target-yaml-invalid': { status: 400, error: 'configuration failed validation' },
   'target-yaml-required': { status: 400, error: 'target_yaml is required' },
   'template-text-invalid': { status: 400, error: 'the text has characters that cannot be stored' },
+  'templates-too-large': {
+    status: 409,
+    error: 'the templates that you made are together larger than {max} MiB',
+  },
   'text-not-storable': { status: 400, error: '{field} must be Unicode text without null characters' },
   'text-too-long': { status: 400, error: '{field} must be at most {max} characters, found {found}' },
   'token-limited': { status: 429, error: 'too many unknown tokens' },

@@ -1,7 +1,8 @@
 import { uuidv7 } from '../../lib/ids.ts'
 import { configHash } from '../../lib/model/config-hash.ts'
+import { refuse } from '../../lib/model/refusal.ts'
 import { isStorable } from '../../lib/model/storable.ts'
-import { insertTemplate, type Template } from '../../lib/store/templates.ts'
+import { insertTemplate, measureTemplatesOf, type Template } from '../../lib/store/templates.ts'
 import { TemplateCreateRequest, TemplateRecord } from '../../lib/wire/templates.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
@@ -11,6 +12,9 @@ import { toTemplateRecord } from './_template-record.ts'
 const trimTags = (tags: readonly string[]): string[] => [
   ...new Set(tags.map((tag) => tag.trim()).filter((tag) => tag !== '')),
 ]
+
+/** So much text the templates of one account hold: they stay for good, and a token may make them too. */
+const OWN_MIB_MAX = 64
 
 /** Store a config as a template; the same content again is a template of its own. */
 export default defineHttp({
@@ -22,7 +26,7 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(TemplateCreateRequest),
   replies: [{ status: 201, description: 'The new template.', json: TemplateRecord }],
-  errors: ['name-and-content-required', 'template-text-invalid', 'audit-unavailable'],
+  errors: ['name-and-content-required', 'template-text-invalid', 'templates-too-large', 'audit-unavailable'],
   async handle({ body, actor }, ctx) {
     if (body.name === '' || body.content === '') return problem('name-and-content-required')
     const texts = [body.name, body.content, body.category, body.stack, ...body.tags]
@@ -44,6 +48,8 @@ export default defineHttp({
     }
     const stored = await ctx.db.change('template.create', actor, async (tx) => {
       await insertTemplate(tx, template)
+      if ((await measureTemplatesOf(tx, actor.userId)) > OWN_MIB_MAX * 1_048_576)
+        return refuse('templates-too-large', { max: OWN_MIB_MAX })
       await tx.record({
         action: 'config.create',
         resource: 'config',
@@ -53,6 +59,9 @@ export default defineHttp({
       })
       return { ok: true }
     })
-    return stored.ok ? created(toTemplateRecord(template)) : auditUnavailable(stored)
+    if (stored.ok) return created(toTemplateRecord(template))
+    return stored.code === 'audit-unavailable'
+      ? auditUnavailable(stored)
+      : problem(stored.code, stored.details)
   },
 })

@@ -81,6 +81,15 @@ export async function findTemplate(db: Db, id: string): Promise<Template | null>
   return rows[0] ?? null
 }
 
+/** The bytes that the texts of the templates take that somebody made. */
+export async function measureTemplatesOf(tx: Db, userId: string): Promise<number> {
+  const rows = await tx.query<{ bytes: number }>(
+    `select coalesce(sum(octet_length(content)), 0)::float8 as bytes from templates where created_by = $1`,
+    [userId],
+  )
+  return rows[0]!.bytes
+}
+
 /** Store a new template. */
 export async function insertTemplate(tx: Db, template: Template): Promise<void> {
   await tx.execute(

@@ -158,6 +158,21 @@ describe('GET /api/configs', () => {
   })
 })
 
+it('takes so much text of one account, as nobody removes it again', async () => {
+  const { id } = (await create({ name: 'Large', content: YAML })).json as TemplateRecord
+  const fill = `update templates set content = repeat('x', 64 * 1024 * 1024 - 20) where id = $1`
+  await database.pool.execute(fill, [id])
+  expect((await create({ name: 'Small', content: YAML.slice(0, 10) })).status).toBe(201)
+  const full = { status: 409, json: { code: 'templates_too_large', max: 64 } }
+  expect(await create({ name: 'One more', content: YAML })).toMatchObject(full)
+  const other = await signIn(ctx, { groups: ['editor'] })
+  const body = { name: 'Of another', content: YAML }
+  expect((await invoke(ctx, 'POST /api/configs', { as: other.token, body })).status).toBe(201)
+  const of = (await list()).map(({ name }) => name)
+  expect(of).toContain('Of another')
+  expect(of).not.toContain('One more')
+})
+
 describe('GET /api/configs/{id}', () => {
   it('answers every built-in template with its content', async () => {
     for (const { id, content } of BUILT_IN_TEMPLATES) {
