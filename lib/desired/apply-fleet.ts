@@ -42,8 +42,8 @@ import {
   deleteManagedFleetConfig,
   findManagedFleetConfig,
   findOwnerByName,
-  findUnseenHash,
   keepManagedFleetConfig,
+  listUnseenHashes,
   type ManagedFleetConfig,
   noteManagedCampaign,
 } from '../store/managed-fleet-configs.ts'
@@ -335,8 +335,7 @@ async function keepWish(
     const before = await findManagedFleetConfig(tx, id)
     const isSameWish = before?.wishHash === wishHash
     // What its authors changed comes with the next version, whose last commit may be of anybody.
-    const unseen = await findUnseenHash(tx, id)
-    const former = unseen === null || isSameWish ? [] : await listCommitAuthors(tx, [unseen])
+    const former = isSameWish ? [] : await listCommitAuthors(tx, await listUnseenHashes(tx, id))
     const by = { author: actor.email, authorId: actor.userId, createdAt: now }
     const version = isSameWish
       ? before.version

@@ -61,21 +61,23 @@ const IS_BROUGHT = `exists (select from campaigns c where c.status = 'done'
   and c.change->>'fleet_config_id' = v.fleet_config_id::text and c.change->>'number' = v.number::text)`
 
 /**
- * The hash, with its values, of what Git asked for before of a fleet config, or asked for last before it let go of it, while
- * no campaign has brought it to its end; null where one has.
+ * The hashes, with their values, of what Git asked for before of a fleet config, or asked for last before it let go of it,
+ * and of what ran before that and was taken back since: those that no campaign has brought to its end, or that none has
+ * left there. None while what was asked for last runs.
  */
-export async function findUnseenHash(db: Db, id: string): Promise<string | null> {
+export async function listUnseenHashes(db: Db, id: string): Promise<string[]> {
   const rows = await db.query<{ hash: string }>(
-    `select v.content_hash as hash
+    `select distinct v.content_hash as hash
      from fleet_config_versions v left join managed_fleet_configs m on m.fleet_config_id = v.fleet_config_id
-     where v.fleet_config_id = $1
-       and v.number = coalesce(m.version, (
+     where v.fleet_config_id = $1 and case
+       when m.version is null then v.number = (
          select max(w.number) from fleet_config_versions w join commit_authors c on c.config_hash = w.content_hash
-         where w.fleet_config_id = $1))
-       and not case when m.version is null then ${IS_BROUGHT} else ${IS_CARRIED} end`,
+         where w.fleet_config_id = $1) and not ${IS_BROUGHT}
+       when ${IS_CARRIED} then false
+       else v.number = m.version or v.number = m.ran_version and not ${IS_BROUGHT} end`,
     [id],
   )
-  return rows[0]?.hash ?? null
+  return rows.map(({ hash }) => hash)
 }
 
 /** Who keeps the fleet config of this name in Git; the owner is null where nobody does. Null without such a config. */
@@ -91,7 +93,7 @@ export async function findOwnerByName(db: Db, name: string): Promise<{ owner: st
 
 /**
  * Store what Git asks for; false when the fleet config is another owner's. The campaign noted before stays, and so does
- * which commit's text ran, unless that campaign has brought what was asked for until now to its end.
+ * which commit's text and which version ran, unless that campaign has brought what was asked for until now to its end.
  */
 export async function keepManagedFleetConfig(
   tx: Db,
@@ -105,7 +107,7 @@ export async function keepManagedFleetConfig(
      on conflict (fleet_config_id) do update set wish_hash = excluded.wish_hash, version = excluded.version,
        commit_sha = excluded.commit_sha, commit_author = excluded.commit_author, applied_at = excluded.applied_at,
        applied_by = excluded.applied_by, applied_by_id = excluded.applied_by_id,
-       ran_commit_sha = ${RAN}
+       ran_commit_sha = ${RAN}, ran_version = case when ${IS_CARRIED} then m.version else m.ran_version end
        where m.owner = excluded.owner
      returning owner`,
     [

@@ -225,6 +225,29 @@ describe('a fleet config that Git holds', () => {
     expect(await approve(third, ann)).toEqual([200, undefined])
   })
 
+  it('is not approved by whoever made the one that ran and was taken back since, and is once another one ran', async () => {
+    await host('vm-1')
+    const [ann, bob] = [await signIn(ctx, { groups: ['editor'] }), await signIn(ctx, { groups: ['editor'] })]
+    const approve = async (id: string, as: SignedIn) => {
+      const body = { plan_hash: (await campaign(id)).plan_hash, comment: 'fine' }
+      const { status, json } = await post(`/api/campaigns/${id}/approve`, body, as.token)
+      return [status, (json as { reason?: string }).reason]
+    }
+    const change = async (n: number, by: string) =>
+      ask(await wish({ content: `${configYaml()}# ${n}\n`, commit_author: `Somebody <${by}>` }))
+    const stands = (id: string, status: string) =>
+      database.pool.execute(`update campaigns set status = $2 where id = $1`, [id, status])
+    const first = await change(1, ann.email)
+    await stands(first, 'done')
+    expect(await approve(await change(2, bob.email), ann)).toEqual([200, undefined])
+    await stands(first, 'rolled_back')
+    const third = await change(3, 'bot@example.com')
+    expect(await approve(third, ann)).toEqual([409, 'author'])
+    expect(await approve(third, bob)).toEqual([409, 'author'])
+    await stands(third, 'done')
+    expect(await approve(await change(4, 'bot@example.com'), ann)).toEqual([200, undefined])
+  })
+
   it('is about whom Git says, without another version or campaign', async () => {
     const first = await wish()
     const moved = { match_labels: { 'identity/host.name': 'db-*' } }
