@@ -2,6 +2,7 @@ import { areStuck, readApprovalHelp, type WaitingChange } from '../../lib/change
 import { type ApprovalSurroundings, toApprovalRecord } from '../../lib/changes/approval-record.ts'
 import { type ApprovalStanding, readStandings } from '../../lib/changes/approval-standing.ts'
 import { whyNotCounted } from '../../lib/changes/judge-approvals.ts'
+import { listUnknownOfText } from '../../lib/desired/owner.ts'
 import { type Grant, isHeldOn } from '../../lib/model/scopes.ts'
 import { listApprovalVotes } from '../../lib/store/approval-votes.ts'
 import {
@@ -135,5 +136,6 @@ export async function readApprovalWithHelp(
     isHeldOn(grants, 'config:request', ctx.fleet.workload(id)?.trustedLabels ?? null)
   const change = { ...toWaiting(ctx, approval, standing), text: approval }
   const help = await readApprovalHelp(ctx.db, change, { userId, sees })
-  return { ...record, help }
+  const unknown = await listUnknownOfText(ctx.db, approval.draftHash)
+  return { ...record, help, ...(unknown.length === 0 ? {} : { unknown_authors: unknown }) }
 }

@@ -315,7 +315,8 @@ async function keepWish(
   if (known !== null && managed?.wishHash === wishHash && isDefined(known, definition)) {
     const { version } = managed
     const content = await findContentHash(parts.db, known.id, version)
-    if (content !== null && (await areCommitAuthorsNoted(parts.db, content, authors)))
+    const names = authors.map(({ name }) => name)
+    if (content !== null && (await areCommitAuthorsNoted(parts.db, content, names)))
       return { ok: true, fleetConfigId: known.id, version }
   }
   const now = parts.clock.now()

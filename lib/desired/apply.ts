@@ -194,7 +194,11 @@ async function isKept(db: Db, wanted: DesiredConfig, standing: Standing): Promis
   const { hash, managed, isSameWish, verdict, approvalId, others } = standing
   if (!isSameWish || managed?.approvalId !== approvalId) return false
   if (verdict.action === 'propose' || others.length > 0 || isAcceptedAtOnce(wanted, standing)) return false
-  return areCommitAuthorsNoted(db, hash, toAuthorNames(wanted))
+  return areCommitAuthorsNoted(
+    db,
+    hash,
+    toAuthorNames(wanted).map(({ name }) => name),
+  )
 }
 
 /**

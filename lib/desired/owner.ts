@@ -1,5 +1,5 @@
 import { toEmailKey } from '../model/emails.ts'
-import { listNamesOfSomebody } from '../store/commit-authors.ts'
+import { type CommitAuthor, listCommitAuthors, listNamesOfSomebody } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import type { DesiredResult } from '../wire/desired.ts'
 
@@ -14,9 +14,12 @@ const NAMED = /^([^<]*)<([^<>]*)>/
  * The forms in which users may be found whom a commit names, in lower case: of `Ann <ann@example.com>` both the name and
  * the address. A commit may name anybody; but all that a wrong name does is to make one author more.
  */
-export const toAuthorNames = ({ commitAuthor, commitAuthors }: CommitAuthors): string[] => [
-  ...new Set([commitAuthor, ...commitAuthors].flatMap(formsOf)),
-]
+export function toAuthorNames({ commitAuthor, commitAuthors }: CommitAuthors): CommitAuthor[] {
+  const saidOf = new Map<string, string>()
+  for (const said of [commitAuthor, ...commitAuthors])
+    for (const name of formsOf(said)) if (!saidOf.has(name)) saidOf.set(name, said)
+  return [...saidOf].map(([name, said]) => ({ name, said }))
+}
 
 /** Whom a commit names. */
 interface CommitAuthors {
@@ -42,8 +45,25 @@ export async function listUnknownAuthors(
   named: CommitAuthors,
 ): Promise<string[]> {
   if (!ASKED_FOR.has(action)) return []
-  const known = await listNamesOfSomebody(db, toAuthorNames(named))
-  return [...new Set([named.commitAuthor, ...named.commitAuthors])].filter((text) => {
+  return leaveUnknown(db, [named.commitAuthor, ...named.commitAuthors])
+}
+
+/** So many are named to whoever decides about a text; of more, others come in their place once these are known. */
+const UNKNOWN_NAMED_MAX = 50
+
+/** Those of all whom commits named that brought a text, as `listUnknownAuthors` says them. */
+export async function listUnknownOfText(db: Db, configHash: string): Promise<string[]> {
+  const noted = await listCommitAuthors(db, [configHash])
+  const unknown = await leaveUnknown(
+    db,
+    noted.flatMap(({ said }) => said ?? []),
+  )
+  return unknown.sort().slice(0, UNKNOWN_NAMED_MAX)
+}
+
+async function leaveUnknown(db: Db, texts: readonly string[]): Promise<string[]> {
+  const known = await listNamesOfSomebody(db, texts.flatMap(formsOf))
+  return [...new Set(texts)].filter((text) => {
     const forms = formsOf(text)
     return forms.length > 0 && !forms.some((form) => known.has(form))
   })

@@ -6,6 +6,13 @@ import type { Db } from './db.ts'
  */
 const NAMES_MAX = 1_000
 
+/** A form in which somebody may be found whom a commit names, and how the commit says it. */
+export interface CommitAuthor {
+  name: string
+  /** As in `Ann <ann@example.com>`; null where that was not noted. */
+  said: string | null
+}
+
 /** Whether all these names are kept of a text already. */
 export async function areCommitAuthorsNoted(
   db: Db,
@@ -23,17 +30,17 @@ export async function areCommitAuthorsNoted(
 export async function noteCommitAuthors(
   tx: Db,
   configHash: string,
-  names: readonly string[],
+  authors: readonly CommitAuthor[],
   now: Date,
 ): Promise<void> {
   await tx.execute(
-    `insert into commit_authors (config_hash, name, noted_at)
-     select $1, name, $3 from unnest($2::text[]) as name_of (name)
+    `insert into commit_authors (config_hash, name, noted_at, said)
+     select $1, name, $3, said from unnest($2::text[], $4::text[]) as name_of (name, said)
      where exists (select from users u where lower(u.email) = name)
        or exists (select from provider_names p where p.name = name_of.name)
        or (select count(*) from commit_authors where config_hash = $1) < ${NAMES_MAX}
      on conflict do nothing`,
-    [configHash, names, now],
+    [configHash, authors.map(({ name }) => name), now, authors.map(({ said }) => said)],
   )
 }
 
@@ -48,12 +55,11 @@ export async function listNamesOfSomebody(db: Db, names: readonly string[]): Pro
 }
 
 /** Everybody who is kept of these texts. */
-export async function listCommitAuthors(db: Db, configHashes: readonly string[]): Promise<string[]> {
-  const rows = await db.query<{ name: string }>(
-    `select distinct name from commit_authors where config_hash = any($1::text[])`,
+export async function listCommitAuthors(db: Db, configHashes: readonly string[]): Promise<CommitAuthor[]> {
+  return db.query<CommitAuthor>(
+    `select name, max(said) as said from commit_authors where config_hash = any($1::text[]) group by name`,
     [configHashes],
   )
-  return rows.map(({ name }) => name)
 }
 
 /** Forget the authors of texts that were noted before a time and that nobody requested, wrote as a version or keeps. */

@@ -189,6 +189,10 @@ const summary = {
   ),
   tally: note('Only of a request that waits to be approved or pushed.', optional(ApprovalTally)),
   help: note('The same; only of one request that is read by itself.', optional(ApprovalHelp)),
+  unknown_authors: note(
+    'Those whom the commits name that brought its text, and nobody here is called: whoever they are, their approval would count. 50 at most; only of one request that is read by itself.',
+    optional(array(string())),
+  ),
   nobody_can_approve: note(
     'It lacks an approval, and nobody’s would count as things stand: it waits for nobody. Absent also where too many hold the right to approve to look at all.',
     optional(literal(true)),

@@ -15,6 +15,8 @@ export const gitTexts = defineTexts({
     fleetChangeThere:
       'It is changed there. From here, versions are carried to workloads and campaigns rolled back.',
     fleetReadOnly: 'The fleet config is kept in Git: change it there.',
+    unknownAuthors: (names: string) =>
+      `The commit names ${names}, and nobody here is called so: whoever that is would count as a second person. Approve it only if you had no part in it.`,
     notApproved: 'The config is kept in Git: a request from here is not approved.',
     handOver: 'Hand over…',
     handOverNow: 'Hand over',
@@ -44,6 +46,8 @@ export const gitTexts = defineTexts({
     fleetChangeThere:
       'Elle se modifie là-bas. D’ici, on porte des versions aux charges et on revient en arrière de campagnes.',
     fleetReadOnly: 'La config de parc est tenue dans Git : modifiez-la là-bas.',
+    unknownAuthors: (names: string) =>
+      `Le commit nomme ${names}, et personne ici ne s’appelle ainsi : qui que ce soit compterait comme deuxième personne. N’approuvez que si vous n’y avez pas pris part.`,
     notApproved: 'La configuration est tenue dans Git : une demande faite ici n’est pas approuvée.',
     handOver: 'Remettre…',
     handOverNow: 'Remettre',

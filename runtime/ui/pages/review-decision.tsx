@@ -82,6 +82,9 @@ function Count({
     <>
       {approval.approvals_short && <p class="warn">{words.approvalsShort}</p>}
       <Tally of={approval.tally} help={approval.help} isOwn={approval.requester === me.value?.email} />
+      {approval.unknown_authors && (
+        <p class="warn">{say(gitTexts).unknownAuthors(formatList(approval.unknown_authors))}</p>
+      )}
       <ApprovalHelp
         of={approval.help}
         tally={approval.tally}

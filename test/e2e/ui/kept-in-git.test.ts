@@ -106,3 +106,15 @@ test('a fleet config that is kept in Git says so, and is not changed here, in Fr
   await page.getByText('Cette config de parc est tenue dans Git par platform').waitFor()
   await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'en' })
 })
+
+test('whoever is to decide reads whom the commit names that nobody here is called', async () => {
+  const other = await connectManaged('named', { behaviour: { kind: 'apply', delayMs: 50 } })
+  const wish = {
+    owner: 'platform',
+    config: `${GATEWAY_FASTER}# more\n`,
+    commit_author: 'Eve <eve@x.example>',
+  }
+  const { approval_id } = await service.api.post(`/api/workloads/${other}/config/desired`, wish, 200)
+  await page.goto(`/workloads/${other}/changes/${approval_id}`)
+  await page.getByText('The commit names Eve <eve@x.example>, and nobody here is called so').waitFor()
+})

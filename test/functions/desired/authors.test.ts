@@ -273,7 +273,7 @@ describe('a text is its authors’ for good', () => {
   it('and they are forgotten only with a text that nobody requested, wrote or keeps; so many are kept of one', async () => {
     const { config_hash: hash } = await wish(TEXT, said())
     const [now, later] = [ctx.clock.now(), new Date(ctx.clock.now().getTime() + 1)]
-    const names = Array.from({ length: 1_100 }, (_, at) => `author ${at}`)
+    const names = Array.from({ length: 1_100 }, (_, at) => ({ name: `author ${at}`, said: null }))
     await noteCommitAuthors(database.pool, configHash('spare'), names.slice(0, 1_000), now)
     await noteCommitAuthors(database.pool, configHash('spare'), names.slice(1_000), now)
     const count = async () =>
@@ -282,7 +282,12 @@ describe('a text is its authors’ for good', () => {
     const spare = `select from commit_authors where config_hash = '${configHash('spare')}'`
     expect(await database.pool.query(spare)).toHaveLength(1_000)
     // Made-up names keep nobody away who has an account.
-    await noteCommitAuthors(database.pool, configHash('spare'), [bob.email, 'nobody'], now)
+    await noteCommitAuthors(
+      database.pool,
+      configHash('spare'),
+      [bob.email, 'nobody'].map((name) => ({ name, said: name })),
+      now,
+    )
     expect(await database.pool.query(spare)).toHaveLength(1_001)
     expect(await areCommitAuthorsNoted(database.pool, configHash('spare'), [bob.email])).toBe(true)
     await deleteOldCommitAuthors(database.pool, later)
@@ -296,6 +301,21 @@ describe('a text is its authors’ for good', () => {
     const said = { commit_author: hidden, commit_authors: [known, 'Carl', hidden] }
     expect((await wish(TEXT, said)).unknown_authors).toEqual([hidden, 'Carl'])
     expect((await wish(TEXT, { commit_author: known })).unknown_authors).toBeUndefined()
+  })
+
+  it('and so does whoever is to decide, each by the whole of how a commit names him, also of earlier commits', async () => {
+    await wish(OTHER, { commit_author: 'Dora <dora@elsewhere.example>' })
+    const said = {
+      commit_author: `Someone <${ann.email}>`,
+      commit_authors: ['Carl <carl@elsewhere.example>'],
+    }
+    const { approval_id: id } = await wish(TEXT, said)
+    const read = async () => {
+      const { json } = await invoke(ctx, `GET ${path()}/approvals/${id}`, { as: bob.token })
+      return (json as ApprovalRecord).unknown_authors
+    }
+    expect(await read()).toEqual(['Carl <carl@elsewhere.example>', 'Dora <dora@elsewhere.example>'])
+    expect(await approve(id, bob)).toEqual([200, undefined])
   })
 
   it('but not of a text that runs already, which nobody is to approve', async () => {

@@ -152,7 +152,8 @@ describe('somebody of the provider who removed himself and signs in again', () =
       'select draft_hash as hash from approvals where id = $1',
       [id],
     )
-    await noteCommitAuthors(database.pool, hash, ['maiden@example.com'], ctx.clock.now())
+    const maiden = { name: 'maiden@example.com', said: 'Ada <maiden@example.com>' }
+    await noteCommitAuthors(database.pool, hash, [maiden], ctx.clock.now())
     expect(await approve(after, id)).toMatchObject(another('author'))
   })
 })

@@ -147,7 +147,13 @@ describe('whose names commits may use', () => {
   const HASH = 'c'.repeat(64)
   const idOf = async (subject: string) =>
     (await database.pool.query<{ id: string }>('select id from users where subject = $1', [subject]))[0]!.id
-  const noted = (names: string[]) => noteCommitAuthors(database.pool, HASH, names, new Date(0))
+  const noted = (names: string[]) =>
+    noteCommitAuthors(
+      database.pool,
+      HASH,
+      names.map((name) => ({ name, said: name })),
+      new Date(0),
+    )
   beforeEach(
     () => () =>
       database.pool.execute('delete from users; delete from commit_authors; delete from provider_names'),
