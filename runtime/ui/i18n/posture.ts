@@ -32,7 +32,7 @@ export const postureTexts = defineTexts({
     runnable: (count: number) => `can run ${plural(count, 'its', 'their')} config`,
     notRunnable: (_count: number): string => 'cannot',
     noConfig: (count: number) => `${plural(count, 'has', 'have')} no config from here`,
-    total: 'collectors',
+    total: 'workloads',
     matrix: 'Versions in the fleet',
     standing: {
       not_applicable: 'not a collector',
@@ -143,7 +143,7 @@ export const postureTexts = defineTexts({
     runnable: (count: number) => plural(count, 'peut exécuter sa config', 'peuvent exécuter leur config'),
     notRunnable: (count: number) => plural(count, 'ne le peut pas', 'ne le peuvent pas'),
     noConfig: (count: number) => plural(count, 'n’a pas de config d’ici', 'n’ont pas de config d’ici'),
-    total: 'collecteurs',
+    total: 'workloads',
     matrix: 'Versions du parc',
     standing: {
       not_applicable: 'pas un collecteur',

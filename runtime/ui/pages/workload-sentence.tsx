@@ -1,4 +1,5 @@
 import { useRef } from 'preact/hooks'
+import { readOnlyReason } from '../../../lib/model/workload-states.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -203,14 +204,18 @@ function ToCampaign({ of }: { of: Diagnosis }) {
   return <ActionLink href={`/campaigns/${failed.campaign_id}`}>{say(workloadTexts).see.campaign}</ActionLink>
 }
 
-/** To the editor with the text that failed, where a repair of it is what helps. */
-function Correct({ of, id }: { of: Diagnosis; id: string }) {
-  const hash =
-    of.kind === 'rolled_back'
-      ? of.trouble.config_hash
-      : of.kind === 'push_failed'
-        ? of.push.config_hash
-        : undefined
+/** The text that a repair helps: what failed, or what runs, where a part of that complains. */
+function hashToCorrect(of: Diagnosis, { workload, failing }: Pick<Told, 'workload' | 'failing'>) {
+  if (of.kind === 'rolled_back') return of.trouble.config_hash
+  if (of.kind === 'push_failed') return of.push.config_hash
+  const isOfConfig = of.kind === 'unhealthy' && listComponents(failing).length > 0
+  return isOfConfig && readOnlyReason(workload) === null ? workload.active_config_hash : undefined
+}
+
+/** To the editor with the text of which a repair is what helps. */
+function Correct({ of, told }: { of: Diagnosis; told: Pick<Told, 'workload' | 'failing'> }) {
+  const hash = hashToCorrect(of, told)
+  const { id } = told.workload
   if (hash === undefined || !may('config:read_content')) return null
   return (
     <ActionLink href={`/workloads/${id}/change?hash=${hash}`} reason={unless('config:request')}>
@@ -273,7 +278,7 @@ export function WorkloadSentence(of: TabProps) {
       )}
       {diagnosis.kind === 'unhealthy' && <ToLines id={workload.id} failing={failing} />}
       <ToCampaign of={diagnosis} />
-      <Correct of={diagnosis} id={workload.id} />
+      <Correct of={diagnosis} told={told} />
       {action && <ActionLink href={action.href}>{action.text}</ActionLink>}
       {diagnosis.kind !== 'approval' && workload.waiting_approval_count > 0 && <Waiting of={workload} />}
     </div>

@@ -25,6 +25,7 @@ describe('the sentence about an unhealthy workload', () => {
       )
       .waitFor()
     await sentence.getByText(`“${REFUSED}”. All were healthy before.`).waitFor()
+    await sentence.getByRole('link', { name: 'Correct it' }).waitFor()
     await sentence.getByRole('link', { name: 'See its lines in the config' }).click()
     await page.waitForURL(/configuration\?at=exporters\.otlphttp%2Feu$/)
     const meant = page.locator('.cm-meant')
