@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { LISTED_MAX } from '../logic/pages.ts'
 import { language } from './define.ts'
 
 const LOCALES = { en: 'en-GB', fr: 'fr-FR' } as const
@@ -30,6 +31,10 @@ export const tick = signal(Date.now())
 
 /** A number with the language's separators and at most two decimals. */
 export const formatNumber = (value: number, digits: 0 | 1 | 2 = 0): string => numbers[digits]!().format(value)
+
+/** How many rows a list has that was read up to `LISTED_MAX`: "200+" where there may be more. */
+export const formatListed = (count: number): string =>
+  count < LISTED_MAX ? formatNumber(count) : `${formatNumber(LISTED_MAX)}+`
 
 /** The exact local time, with its zone. */
 export const formatExact = (iso: string): string => exact().format(new Date(iso))

@@ -1,6 +1,7 @@
 import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
 import { policyTexts } from './approval-policy.ts'
 import { defineTexts, say } from './define.ts'
+import { formatListed, formatNumber } from './format.ts'
 
 const NONE = {
   break_glass: '',
@@ -15,9 +16,11 @@ const NONE = {
 export const reviewTexts = defineTexts({
   en: {
     tab: 'To look at',
-    count: (text: string, count: number) => (count === 0 ? text : `${text} (${count})`),
+    count: (text: string, count: number) => (count === 0 ? text : `${text} (${formatListed(count)})`),
     lead: 'What was done without an approval stays here until somebody else has looked at it.',
     none: 'Nobody has to look at anything.',
+    more: (count: number) =>
+      `The oldest ${formatNumber(count)} are shown: others follow once these have been looked at.`,
     kind: {
       ...NONE,
       break_glass: 'Broken glass',
@@ -52,8 +55,10 @@ export const reviewTexts = defineTexts({
   },
   fr: {
     tab: 'À regarder',
-    count: (text: string, count: number) => (count === 0 ? text : `${text} (${count})`),
+    count: (text: string, count: number) => (count === 0 ? text : `${text} (${formatListed(count)})`),
     lead: 'Ce qui a été fait sans approbation reste ici jusqu’à ce que quelqu’un d’autre l’ait regardé.',
+    more: (count: number) =>
+      `Les ${formatNumber(count)} plus anciens sont montrés : d’autres suivent une fois ceux-ci regardés.`,
     none: 'Personne n’a rien à regarder.',
     kind: {
       ...NONE,

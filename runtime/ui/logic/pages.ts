@@ -29,3 +29,6 @@ export function joinPage<Row>(
     outside: [...page.outside, ...known.outside.slice(page.outside.length)],
   }
 }
+
+/** The most rows that a list is read of which is not turned page by page; it may have more. */
+export const LISTED_MAX = 200

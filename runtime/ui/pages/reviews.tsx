@@ -4,6 +4,7 @@ import { say } from '../i18n/define.ts'
 import { describeDiscount } from '../i18n/discounts.ts'
 import { formatExact, shortHash } from '../i18n/format.ts'
 import { describeReason, reviewTexts } from '../i18n/reviews.ts'
+import { LISTED_MAX } from '../logic/pages.ts'
 import { Action, bind, TextArea, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
@@ -144,6 +145,7 @@ export function Reviews({ of: reviews, only }: { of: Resource<ReviewRecord[]>; o
               {shown.length > 0 && (
                 <Table label={words.tab} columns={columns} rows={shown} keyOf={({ id }) => id} />
               )}
+              {all.length >= LISTED_MAX && <p class="muted">{words.more(LISTED_MAX)}</p>}
               <OutsideScope count={outside} />
             </>
           )

@@ -12,7 +12,7 @@ import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
 import { describeVersions, fleetTexts } from '../i18n/fleet.ts'
-import { formatNumber, quoted, shortHash } from '../i18n/format.ts'
+import { formatListed, formatNumber, quoted, shortHash } from '../i18n/format.ts'
 import { describeRunning, workloadTexts } from '../i18n/workload.ts'
 import { otherwiseRunning, tellingFirst } from '../logic/workloads.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
@@ -143,11 +143,16 @@ function WorkloadTabs({ current, of }: { current: keyof typeof TABS; of: TabProp
     history: history.data?.length ?? 0,
     alerts: workload.open_alert_count,
   }
-  const tabs = (Object.keys(TABS) as (keyof typeof TABS)[]).map((id) => ({
-    href: `/workloads/${workload.id}${id === 'overview' ? '' : `/${id}`}`,
-    text: counts[id] ? `${words.tabs[id]} ${formatNumber(counts[id])}` : words.tabs[id],
-    isCurrent: id === current,
-  }))
+  const tabs = (Object.keys(TABS) as (keyof typeof TABS)[]).map((id) => {
+    const count = counts[id] ?? 0
+    // The history is read in part.
+    const shown = id === 'history' ? formatListed(count) : formatNumber(count)
+    return {
+      href: `/workloads/${workload.id}${id === 'overview' ? '' : `/${id}`}`,
+      text: count === 0 ? words.tabs[id] : `${words.tabs[id]} ${shown}`,
+      isCurrent: id === current,
+    }
+  })
   return <Tabs label={words.tabsLabel} tabs={tabs} />
 }
 

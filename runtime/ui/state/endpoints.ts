@@ -120,6 +120,7 @@ import type { ValidationResult } from '../../../lib/wire/validation.ts'
 import type { RecommendedVersion, VersionOverview } from '../../../lib/wire/version-intelligence.ts'
 import type { WorkloadLink, WorkloadLinks } from '../../../lib/wire/workload-links.ts'
 import type { TrustedLabels, WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { LISTED_MAX } from '../logic/pages.ts'
 import { call, download, LONG_LIMIT_MS } from './api.ts'
 import { fetchedWorkload } from './fleet.ts'
 
@@ -172,7 +173,7 @@ export const api = {
     call<TrustedLabels>('PUT', `${w(id)}/trusted-labels`, { json: { labels } }),
 
   revisions: (id: string, signal?: Signal) =>
-    call<RevisionRecord[]>('GET', `${w(id)}/configs`, { signal, query: { limit: 200 } }),
+    call<RevisionRecord[]>('GET', `${w(id)}/configs`, { signal, query: { limit: LISTED_MAX } }),
   revision: (id: string, hash: string, signal?: Signal) =>
     call<RevisionRecord>('GET', `${w(id)}/configs/${e(hash)}`, { signal }),
   reportedConfig: (id: string, signal?: Signal) =>
@@ -201,7 +202,7 @@ export const api = {
     call<ApprovalSummary[]>('GET', '/api/approvals', { signal, query: { status } }),
   /** What was done without an approval, the oldest first: the first 200. */
   reviews: (status: 'open' | 'done', signal?: Signal) =>
-    call<ReviewRecord[]>('GET', '/api/reviews', { signal, query: { status, limit: 200 } }),
+    call<ReviewRecord[]>('GET', '/api/reviews', { signal, query: { status, limit: LISTED_MAX } }),
   review: (id: string, request: ReviewRequest) =>
     call<ReviewRecord>('POST', `/api/reviews/${e(id)}`, { json: request }),
   /** What a person or a service account may do; oneself without an id. */
@@ -287,13 +288,13 @@ export const api = {
   reopenAlert: (id: string) => call<AlertRecord>('POST', `/api/alerts/${e(id)}/reopen`),
 
   adoptGroups: (signal?: Signal) =>
-    call<AdoptGroup[]>('GET', '/api/adopt', { signal, query: { limit: 200 } }),
+    call<AdoptGroup[]>('GET', '/api/adopt', { signal, query: { limit: LISTED_MAX } }),
   adoptWorkloads: (hash: string) =>
     call<AdoptWorkload[]>('GET', '/api/adopt/workloads', { query: { reported_config_hash: hash } }),
   checkAdoption: (request: AdoptCheckRequest) =>
     call<AdoptCheck>('POST', '/api/adopt/check', { json: request }),
   campaigns: (signal?: Signal) =>
-    call<CampaignRecord[]>('GET', '/api/campaigns', { signal, query: { limit: 200 } }),
+    call<CampaignRecord[]>('GET', '/api/campaigns', { signal, query: { limit: LISTED_MAX } }),
   campaign: (id: string, signal?: Signal) =>
     call<CampaignRecord>('GET', `/api/campaigns/${e(id)}`, { signal }),
   createCampaign: (request: CampaignCreateRequest) =>
@@ -367,7 +368,7 @@ export const api = {
   autoApplyLeftOut: (id: string, address: string | null, signal?: Signal) =>
     call<AutoApplyLeftOut[]>('GET', address ?? `${f(id)}/auto-apply/left-out?limit=100`, { signal }),
   labelRules: (signal?: Signal) =>
-    call<LabelRuleRecord[]>('GET', '/api/label-rules', { signal, query: { limit: 200 } }),
+    call<LabelRuleRecord[]>('GET', '/api/label-rules', { signal, query: { limit: LISTED_MAX } }),
   labelRule: (id: string, signal?: Signal) =>
     call<LabelRuleRecord>('GET', `/api/label-rules/${e(id)}`, { signal }),
   previewLabelRule: (request: LabelRulePreviewRequest, signal?: Signal) =>

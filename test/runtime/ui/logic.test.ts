@@ -11,6 +11,7 @@ import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workload
 import { findActions } from '../../../runtime/ui/i18n/audit-actions.ts'
 import { describeError } from '../../../runtime/ui/i18n/causes.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
+import { formatListed } from '../../../runtime/ui/i18n/format.ts'
 import { describeTripped, rolloutTexts } from '../../../runtime/ui/i18n/rollout.ts'
 import { describeReason, describeTrouble } from '../../../runtime/ui/i18n/trouble.ts'
 import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
@@ -836,4 +837,8 @@ test('what identifies a workload begins with its name, in whatever order the ser
     'cluster',
     'os.type',
   ])
+})
+
+test('a list that was read in part does not say how many there are as if it were all', () => {
+  expect([7, 199, 200].map(formatListed)).toEqual(['7', '199', '200+'])
 })
