@@ -96,8 +96,17 @@ function nameOf(claims: Claims, subject: string): string {
     SPOKEN_NAME.test(name) &&
     !isOwnName(name) &&
     !(isUnverified(claims) && name.includes('@'))
-  const names = [claims['preferred_username'], claims['name'], subject].map((value) => toSeen(textOf(value)))
+  const names = [textOf(claims['preferred_username']), fullNameOf(claims), subject].map(toSeen)
   return names.find((name) => name !== '' && isFit(name)) ?? 'someone'
+}
+
+/**
+ * The full name, which everybody writes himself; null where it is written as an e-mail: whoever has that address would be
+ * taken for the same person, and keeping others from approving is not his to choose.
+ */
+function fullNameOf(claims: Claims): string | null {
+  const name = textOf(claims['name'])
+  return name !== null && isEmail(toSeen(name)) ? null : name
 }
 
 /** A name as it is seen: pages fold blanks, and the same letter is written in several ways. */
@@ -107,7 +116,7 @@ const toSeen = (name: string | null): string => (name ?? '').normalize('NFKC').t
 const isUnverified = ({ email_verified: said }: Claims): boolean => said === false || said === 'false'
 
 function listNames(claims: Claims, displayName: string): string[] {
-  const texts = [claims['email'], claims['preferred_username'], claims['name']].map(textOf)
+  const texts = [textOf(claims['email']), textOf(claims['preferred_username']), fullNameOf(claims)]
   const fit = texts.filter((text) => text !== null && text.length <= NAME_MAX && isStorableLine(text))
   return [...new Set([...fit, displayName].map((text) => toEmailKey(text!)))].filter((name) => name !== '')
 }

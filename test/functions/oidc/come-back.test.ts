@@ -212,6 +212,16 @@ describe('two accounts under one name', () => {
     expect((await approve(namesake, id)).status).toBe(200)
   })
 
+  it.each([
+    ['beside an e-mail of his own', {}],
+    ['and tells no e-mail', { email: undefined }],
+  ])('are two where one only has the e-mail of the other as his full name %s', async (_, more) => {
+    await seed()
+    const victim = await signIn('victim')
+    const mallory = await signIn('mallory', { name: ' Victim@example.com', ...more })
+    expect((await approve(victim, await request(mallory, 1))).status).toBe(200)
+  })
+
   it('are no two people of two who have to approve', async () => {
     const other = await seed()
     const rule = { approvals: 2, author_counts: false }
