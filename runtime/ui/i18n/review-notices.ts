@@ -31,7 +31,7 @@ export const reviewNoticeTexts = defineTexts({
     takesPlaceOfOwn: (title: string, ago: string) =>
       `This takes the place of your own “${title}” (${ago}), which waits for approval.`,
     approvedBeside: (title: string, who: string, ago: string) =>
-      `“${title}” by ${who} is approved here as well (${ago}) and waits to be pushed: whichever is pushed last replaces the other.`,
+      `“${title}” by ${who} is approved here as well (${ago}) and waits to be pushed. The older of the two ends once the newer is pushed, or approved for the same group; pushed before that, it is overwritten.`,
     seeWaiting: 'See that request',
     startFrom: 'Start from its text',
     frozen: (until: string, why: string) => `Frozen until ${until} (${why}).`,
@@ -65,7 +65,7 @@ export const reviewNoticeTexts = defineTexts({
     takesPlaceOfOwn: (title: string, ago: string) =>
       `Ceci prend la place de votre propre « ${title} » (${ago}), qui attend une approbation.`,
     approvedBeside: (title: string, who: string, ago: string) =>
-      `« ${title} » de ${who} est approuvée ici aussi (${ago}) et attend d’être poussée : la dernière poussée remplace l’autre.`,
+      `« ${title} » de ${who} est approuvée ici aussi (${ago}) et attend d’être poussée. La plus ancienne des deux prend fin dès que l’autre est poussée, ou approuvée pour le même groupe ; poussée avant, elle est écrasée.`,
     seeWaiting: 'Voir cette demande',
     startFrom: 'Partir de son texte',
     frozen: (until: string, why: string) => `Gelé jusqu’au ${until} (${why}).`,

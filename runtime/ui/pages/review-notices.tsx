@@ -179,8 +179,8 @@ export function TakesPlaceOf({ workloadId, group }: { workloadId: string; group:
 }
 
 /**
- * Other requests of the same workload that are approved and wait to be pushed: whichever is pushed last is what runs
- * there, so that one takes the other back unless it has that change as well.
+ * Other requests of the same workload that are approved and wait to be pushed: each holds a whole config, so that one
+ * takes the other back, or ends it.
  */
 export function ApprovedBeside({ approval }: { approval: ApprovalRecord }) {
   const words = say(reviewNoticeTexts)

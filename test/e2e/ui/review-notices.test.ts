@@ -67,7 +67,11 @@ test('a review tells of a freeze before and after the approval, and frees the pu
   const body = { draft_yaml: GATEWAY_FASTER, comment: 'Faster', target_group: 'edge' }
   const other = await service.api.post(`/api/workloads/${frozen}/config/approvals`, body, 201)
   await page.goto(`/workloads/${frozen}/changes/${other.id}`)
-  await page.getByText(/^“Take it” by admin@example\.com is approved here as well/).waitFor()
+  await page
+    .getByText(
+      /^“Take it” by admin@example\.com is approved here as well .* The older of the two ends once the newer is pushed/,
+    )
+    .waitFor()
   await service.api.post(`/api/workloads/${frozen}/config/approvals/${other.id}/withdraw`, {}, 200)
   await page.goto(`/workloads/${frozen}/changes/${id}`)
   await page.getByText('Approved by admin@example.com.').waitFor()
