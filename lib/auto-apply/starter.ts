@@ -29,7 +29,7 @@ export function autoApplyStarter(
     fleetConfigId,
     retriesQuarantined: false,
     async note(tx, started) {
-      if ((await shareAutoApply(tx, id)) !== 'active') return { ok: false, code: 'campaign-stopped' }
+      if ((await shareAutoApply(tx, id)) !== 'active') return { ok: false, code: 'starter-stopped' }
       const isForOlder = started.some(({ target }) => !target.isNewcomer)
       if (isForOlder && (await hasOpenCampaign(tx, fleetConfigId)))
         return { ok: false, code: 'changed-meanwhile' }
@@ -41,7 +41,7 @@ export function autoApplyStarter(
       const rows = started.map((one) => toRow(id, one, startedAt))
       // Where it was brought to one of several before, each is tried alone, so that the others do not wait for it.
       if (!(await insertAutoApplyTargets(tx, rows)))
-        return { ok: false, code: started.length > 1 ? 'changed-meanwhile' : 'campaign-stopped' }
+        return { ok: false, code: started.length > 1 ? 'changed-meanwhile' : 'starter-stopped' }
       await tx.recordAll(
         started.map(({ push }) => ({
           action: 'auto_apply.push',

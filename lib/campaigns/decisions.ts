@@ -48,6 +48,7 @@ import type { CampaignParts } from './judge/parts.ts'
 import { isInOneOf } from './judge/scope.ts'
 import type { CampaignDraft } from './read-campaign.ts'
 import { toWayBackRecord } from './record.ts'
+import { limitFactsOf } from './run/limits.ts'
 import { countRun, tellCounts } from './run/run.ts'
 import { countHaltedStages } from './run/stop-staged.ts'
 
@@ -325,14 +326,7 @@ export const continueCampaign = (
   decision: Decision & { limits: CampaignLimits },
 ): Promise<CampaignOutcome> =>
   take(parts, decision, 'continue', async (_tx, before) => {
-    const { wave, plan, rules, halt } = before
-    const lowered = findLowered(decision.limits, {
-      wave,
-      targetCount: plan?.target_count ?? 0,
-      asked: rules.limits,
-      raised: before.raised,
-      haltedOver: halt,
-    })
+    const lowered = findLowered(decision.limits, { ...limitFactsOf(before), haltedOver: before.halt })
     if (lowered !== null)
       return refuse('campaign-limit-lowered', { field: `limits.${lowered.of}`, limit: lowered.limit })
     const raised = { ...before.raised, ...decision.limits }

@@ -13,6 +13,7 @@ import { inTurns } from '../turns.ts'
 import type { BecameUnhealthy, CampaignTarget } from '../wire/campaigns.ts'
 import type { WorkloadTrouble } from '../wire/workloads.ts'
 import type { CampaignParts } from './judge/parts.ts'
+import { limitFactsOf } from './run/limits.ts'
 import { findHeldTo, isUnwellSince } from './run/look-at-applied.ts'
 
 /** Targets of one campaign that are looked at for this. */
@@ -94,16 +95,15 @@ const troubleOf = (...of: Parameters<typeof findTroubleNow>): WorkloadTrouble =>
  */
 export async function findUnwellSince(
   parts: Parts,
-  { id, status, wave, rules, raised, plan }: CampaignSummary,
+  campaign: CampaignSummary,
   { sees, withTexts }: TextAccess & { sees: ((workloadId: string) => boolean) | null },
 ): Promise<BecameUnhealthy | null> {
-  if (!COUNTS_UNWELL.has(status)) return null
-  const unwell = await listUnwellSince(parts, id)
+  if (!COUNTS_UNWELL.has(campaign.status)) return null
+  const unwell = await listUnwellSince(parts, campaign.id)
   if (unwell.length === 0) return null
-  const targetCount = plan?.target_count ?? 0
   return {
     count: unwell.length,
-    limit: limitOf('unhealthy', { wave, targetCount, asked: rules.limits, raised }),
+    limit: limitOf('unhealthy', limitFactsOf(campaign)),
     workloads: nameFirst(unwell, sees, ({ workload }) => ({
       unhealthy_since: troubleOf(parts, workload, { withTexts }),
     })),

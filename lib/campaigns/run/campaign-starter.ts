@@ -20,7 +20,7 @@ export function campaignStarter(
       const stands = await shareCampaign(tx, id)
       const isCatchingUp =
         stands?.status === 'done' && started.every(({ target }) => target.state === 'offline')
-      if (stands?.status !== 'running' && !isCatchingUp) return { ok: false, code: 'campaign-stopped' }
+      if (stands?.status !== 'running' && !isCatchingUp) return { ok: false, code: 'starter-stopped' }
       const rows = started.map(({ push: { workloadId, pushId }, wasDegraded, wasDrifted }) => ({
         workloadId,
         pushId,
@@ -28,7 +28,7 @@ export function campaignStarter(
         wasDrifted,
       }))
       if (!(await markTargetsStarted(tx, id, rows, clock.now())))
-        return { ok: false, code: 'campaign-stopped' }
+        return { ok: false, code: 'starter-stopped' }
       await tx.recordAll(
         started.map(({ push }) => ({
           action: 'campaign.push',

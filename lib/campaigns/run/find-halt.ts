@@ -11,6 +11,7 @@ import {
   COUNTED,
   findPassedLimit,
   findUntried,
+  limitFactsOf,
   type PassedLimit,
   type StateCounts,
   UNTRIED_STATES,
@@ -89,13 +90,10 @@ export async function findLapseHalt(
  * are, that the campaign would halt if they were not well: they are waited for until the grace of each ends, or the time
  * is over in which one that came back says so.
  */
-export function isInSuspense(
-  { plan, wave, rules, raised }: CampaignSummary,
+export const isInSuspense = (
+  campaign: CampaignSummary,
   { troubledCount }: Pick<Sight, 'troubledCount'>,
-): boolean {
-  const targetCount = plan?.target_count ?? 0
-  return troubledCount > limitOf('unhealthy', { wave, targetCount, asked: rules.limits, raised })
-}
+): boolean => troubledCount > limitOf('unhealthy', limitFactsOf(campaign))
 
 /**
  * The halt before the second wave where no target of the first one tried the change out; null where one did, or where
@@ -103,17 +101,11 @@ export function isInSuspense(
  */
 export async function findUntriedHalt(
   { db }: CampaignParts,
-  { id, wave, plan, rules, raised }: CampaignSummary,
+  campaign: CampaignSummary,
   waves: readonly StateCounts[],
 ): Promise<CampaignHalt | null> {
-  const untried = findUntried({
-    wave,
-    waveCount: plan?.waves.length ?? 0,
-    wasAnybodyThere: (plan?.verdicts.changes ?? 0) > 0,
-    inWave: waves[wave] ?? {},
-    asked: rules.limits,
-    raised,
-  })
+  const { id, wave } = campaign
+  const untried = findUntried(campaign, waves)
   if (untried === null) return null
   const filter = { states: UNTRIED_STATES, wave }
   const named = await listCampaignTargets(db, id, filter, { after: null, limit: NAMED_MAX })
@@ -126,9 +118,8 @@ export async function findCatchUpHalt(
   campaign: CampaignSummary,
   counts: StateCounts,
 ): Promise<CampaignHalt | null> {
-  const { id, rules, raised, wave, plan } = campaign
-  const targetCount = plan?.target_count ?? 0
-  const limit = limitOf('failed', { wave, targetCount, asked: rules.limits, raised })
+  const { id, wave } = campaign
+  const limit = limitOf('failed', limitFactsOf(campaign))
   const value = counts.failed ?? 0
   return value <= limit ? null : haltOfCounted(parts, { id, wave }, { gate: 'failed', value, limit })
 }
@@ -161,15 +152,12 @@ export async function findHalt(
   const lapsed = await findLapseHalt(parts, campaign, run)
   if (lapsed !== null) return lapsed
   const { unwell, drifted } = await lookAtApplied(parts, run)
-  const { id, rules, raised, wave, plan } = campaign
+  const { id, wave } = campaign
   const passed = findPassedLimit({
-    wave,
+    ...limitFactsOf(campaign),
     counts,
     unhealthy: unwell.length,
     drifted: drifted.length,
-    asked: rules.limits,
-    raised,
-    targetCount: plan?.target_count ?? 0,
   })
   if (passed === null) return null
   if (passed.gate === 'unhealthy' || passed.gate === 'drifted') {

@@ -8,7 +8,7 @@ import { unreadableOf, withoutColumns } from '../judge/readable-campaign.ts'
 import { reachOfCampaign } from '../judge/scope.ts'
 import { haltOfCounted } from './find-halt.ts'
 import { findLapse } from './lapse.ts'
-import { findUntried, listPassedLimits, type PassedLimit } from './limits.ts'
+import { findUntried, limitFactsOf, listPassedLimits, type PassedLimit } from './limits.ts'
 import { countRuns, type RunCounts } from './run.ts'
 
 /** A halt as it stands now: more may have failed since, as what was started then comes to its end. */
@@ -47,18 +47,9 @@ export async function lookAtHalt(
 
 /** The limits that targets by their state pass now. */
 const listCounted = (
-  { wave, plan, rules, raised }: Pick<CampaignSummary, 'wave' | 'plan' | 'rules' | 'raised'>,
+  campaign: Pick<CampaignSummary, 'wave' | 'plan' | 'rules' | 'raised'>,
   { all: counts }: Pick<RunCounts, 'all'>,
-): PassedLimit[] =>
-  listPassedLimits({
-    wave,
-    asked: rules.limits,
-    raised,
-    counts,
-    unhealthy: 0,
-    drifted: 0,
-    targetCount: plan?.target_count ?? 0,
-  })
+): PassedLimit[] => listPassedLimits({ ...limitFactsOf(campaign), counts, unhealthy: 0, drifted: 0 })
 
 /**
  * The halt of a campaign as it stands now, where more have failed or are silent since, as what was started then came to
@@ -99,13 +90,7 @@ export async function listHaltsNow(db: Db): Promise<HaltedCampaign[]> {
 }
 
 /** That still nobody in the first wave tried the change out; null also where one that is away may yet. */
-function findStillUntried(
-  { wave, plan, rules, raised }: CampaignSummary,
-  { waves }: RunCounts,
-): PassedLimit | null {
-  const inWave = waves[wave] ?? {}
-  if ((inWave.waiting ?? 0) + (inWave.offline ?? 0) > 0) return null
-  const wasAnybodyThere = (plan?.verdicts['changes'] ?? 0) > 0
-  const waveCount = plan?.waves.length ?? 0
-  return findUntried({ wave, asked: rules.limits, raised, waveCount, wasAnybodyThere, inWave })
+function findStillUntried(campaign: CampaignSummary, { waves }: RunCounts): PassedLimit | null {
+  const { waiting = 0, offline = 0 } = waves[campaign.wave] ?? {}
+  return waiting + offline > 0 ? null : findUntried(campaign, waves)
 }

@@ -6,7 +6,8 @@ import {
   type LimitFacts as WaveFacts,
 } from '../../model/campaign-rules.ts'
 import { statesThat } from '../../model/target-states.ts'
-import type { CampaignLimits, CampaignTargetState } from '../../wire/campaigns.ts'
+import type { CampaignSummary } from '../../store/campaigns.ts'
+import type { CampaignTargetState } from '../../wire/campaigns.ts'
 
 /** How many targets of a campaign are in each state. */
 export type StateCounts = Partial<Record<CampaignTargetState, number>>
@@ -20,6 +21,19 @@ export interface LimitFacts extends WaveFacts {
   /** Applied targets that did not drift when they were started and do now. */
   drifted: number
 }
+
+/** What of a campaign its limits go by. */
+export const limitFactsOf = ({
+  wave,
+  plan,
+  rules,
+  raised,
+}: Pick<CampaignSummary, 'wave' | 'plan' | 'rules' | 'raised'>): WaveFacts => ({
+  wave,
+  targetCount: plan?.target_count ?? 0,
+  asked: rules.limits,
+  raised,
+})
 
 /** A limit that is passed: `value` targets where `limit` are allowed. */
 export interface PassedLimit {
@@ -63,18 +77,16 @@ export const UNTRIED_STATES = statesThat('untried')
 /**
  * The first wave tries the change out. When it is over, others follow, and no target in it applied the change, the
  * targets that did not try it are held against the `silent` limit that was asked for or raised, which is 0 where
- * neither was. Null where the limit is kept, or where no workload could have tried it when the plan was made.
+ * neither was. Null where the limit is kept, in a later wave, or where no workload could have tried it when the plan was
+ * made.
  */
-export function findUntried(facts: {
-  wave: number
-  waveCount: number
-  wasAnybodyThere: boolean
-  inWave: StateCounts
-  asked: CampaignLimits
-  raised: CampaignLimits
-}): PassedLimit | null {
-  const { wave, waveCount, wasAnybodyThere, inWave, asked, raised } = facts
-  if (wave !== 0 || waveCount < 2 || !wasAnybodyThere || (inWave.applied ?? 0) > 0) return null
+export function findUntried(campaign: CampaignSummary, waves: readonly StateCounts[]): PassedLimit | null {
+  const { plan, wave } = campaign
+  const inWave = waves[wave] ?? {}
+  const wasAnybodyThere = (plan?.verdicts.changes ?? 0) > 0
+  const isFirstOfSeveral = wave === 0 && (plan?.waves.length ?? 0) > 1
+  if (!isFirstOfSeveral || !wasAnybodyThere || (inWave.applied ?? 0) > 0) return null
+  const { asked, raised } = limitFactsOf(campaign)
   const value = countIn(UNTRIED_STATES, inWave)
   const limit = limitsInForce(asked, raised).silent ?? 0
   return value > limit ? { gate: 'silent', value, limit } : null

@@ -67,7 +67,7 @@ export interface Starter<Target extends StartTarget> {
   note(
     tx: ActTransaction,
     started: readonly StartedPush<Target>[],
-  ): Promise<{ ok: true } | { ok: false; code: 'campaign-stopped' | 'changed-meanwhile' }>
+  ): Promise<{ ok: true } | { ok: false; code: 'starter-stopped' | 'changed-meanwhile' }>
 }
 
 const BUSY: StartOutcome = { kind: 'busy' }
@@ -100,7 +100,7 @@ const isLarge = (
   more = 0,
 ): boolean => sizeOf(workload, target) + more > stagedAbove
 
-type Refused = { ok: false; code: 'campaign-stopped' | 'changed-meanwhile' }
+type Refused = { ok: false; code: 'starter-stopped' | 'changed-meanwhile' }
 
 /**
  * Start targets that still are as they were approved: together in one transaction, or each in its own where it goes in
@@ -138,7 +138,7 @@ export async function startTargets<Target extends StartTarget>(
         const pushId = pushIds.get(target.workloadId)!
         outcomes.set(target, { kind: 'started', pushId, wasDegraded, wasDrifted })
       }
-    } else if (pushed.code === 'audit-unavailable' || pushed.code === 'campaign-stopped')
+    } else if (pushed.code === 'audit-unavailable' || pushed.code === 'starter-stopped')
       for (const { target } of together) outcomes.set(target, { kind: 'refused' })
     else alone.push(...together)
   }
