@@ -106,7 +106,7 @@ export class AutoApplyEngine {
       const run = await this.#safely(autoApply, () => this.#step(autoApply))
       if (run !== null) ready.push({ autoApply, run })
     }
-    if (!signal.aborted) await this.#pushNext(ready)
+    await this.#pushNext(ready, signal)
   }
 
   async #read(): Promise<AutoApplyInForce[]> {
@@ -201,18 +201,20 @@ export class AutoApplyEngine {
    * Push to as many as may be pushed to now: to newcomers of all first, then to their queues, each as many as any other.
    * What cannot be shared evenly goes to another one in each turn.
    */
-  async #pushNext(ready: readonly Ready[]): Promise<void> {
+  async #pushNext(ready: readonly Ready[], signal: AbortSignal): Promise<void> {
     const room = this.#room()
     if (room === 0 || ready.length === 0) return
     const begin = this.#turn++ % ready.length
     const turn = [...ready.slice(begin), ...ready.slice(0, begin)]
     const young: string[][] = []
-    for (const { autoApply, run } of turn) young.push(await listYoung(this.#parts, autoApply, run, room))
+    for (const { autoApply, run } of turn)
+      young.push((await this.#safely(autoApply, () => listYoung(this.#parts, autoApply, run, room))) ?? [])
     const queued = turn.map(({ run }) => run.queue.length)
     const kept = Math.min(sum(queued), Math.ceil(room * QUEUE_SHARE))
     const toYoung = shareOut(room - kept, young.map(lengthOf))
     const toQueue = shareOut(room - sum(toYoung), queued)
     for (const [at, { autoApply, run }] of turn.entries()) {
+      if (signal.aborted) return
       const newcomers = young[at]!.slice(0, toYoung[at])
       await this.#safely(autoApply, () => this.#pushTo(autoApply, run, { newcomers, more: toQueue[at]! }))
     }

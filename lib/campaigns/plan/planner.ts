@@ -7,6 +7,7 @@ import { openSelector, toSelectable } from '../../selectors/selector.ts'
 import { type PlannedTarget, replaceCampaignTargets } from '../../store/campaign-targets.ts'
 import { keepPlan, type StoredCampaign } from '../../store/campaigns.ts'
 import { listOnFailed, listOnUnapproved } from '../../store/pushes.ts'
+import { listKeptProduction } from '../../store/reviews.ts'
 import { mapInTurns, nextTurn } from '../../turns.ts'
 import type { CampaignWave } from '../../wire/campaigns.ts'
 import type { Selector } from '../../wire/selectors.ts'
@@ -117,9 +118,11 @@ export class CampaignPlanner {
     const ids = planned.map(({ workloadId }) => workloadId)
     const onUnapproved = await listOnUnapproved(db, ids)
     const onFailed = await listOnFailed(db, ids)
+    const keptProduction = await listKeptProduction(db, ids)
     await sideBySide([...members.keys()], SIDE_BY_SIDE, async (at) => {
       const one = planned[at]!
       if (members[at]!.meant !== 'excluded') Object.assign(one, await this.#look(judge, groups, one))
+      if (keptProduction.has(one.workloadId)) one.judgement = { ...one.judgement, isProduction: true }
       if (campaign.change.kind === 'patch' && onUnapproved.has(one.workloadId))
         Object.assign(one, withoutApprovedBase(one))
       if (++progress.done % TURN === 0) {
@@ -141,12 +144,11 @@ export class CampaignPlanner {
     }
     const planHash = await hashPlan(bound)
     const now = clock.now()
-    const isCut = campaign.scope.cut_to !== undefined
     const workloads = new Map(planned.map(({ workloadId, workload }) => [workloadId, workload]))
     const workloadOf = (id: string) => workloads.get(id)!
     const plan = {
       ...(await summarise(waves, targets, { workloadOf, onUnapproved, onFailed, now })),
-      ...(isCut ? { outside_scope_count: outsideCount } : {}),
+      ...(campaign.scope.cut_to === undefined ? {} : { outside_scope_count: outsideCount }),
     }
     await db.transaction('campaign.plan', async (tx) => {
       const kept = { id: campaign.id, edition: campaign.edition, plan, planHash, policyHash, now }

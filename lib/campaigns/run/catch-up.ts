@@ -44,6 +44,9 @@ export async function catchUp(
   const { clock, fleet, db } = parts
   if (run.offline.size === 0 || clock.monotonicMs() < run.nextOfflineLookMs) return false
   run.nextOfflineLookMs = clock.monotonicMs() + LOOK_MS
+  // From here on whoever is here now is waited for where it leaves again.
+  const back = [...run.offline.keys()].filter((id) => canHaveTurn(fleet.workload(id)))
+  for (const id of back) run.offline.set(id, clock.now())
   const late = [...run.offline].flatMap(([id, since]) =>
     isWaitedFor(parts, campaign, { workload: fleet.workload(id), since }) ? [] : [id],
   )
@@ -51,7 +54,6 @@ export async function catchUp(
   if (!isInWindow(campaign.rules.windows, clock.now())) return false
   const room = roomIn(run, campaign.rules.maxInFlight)
   if (room <= 0) return false
-  const back = [...run.offline.keys()].filter((id) => canHaveTurn(fleet.workload(id)))
   if (back.length === 0) return false
   const turns = await judgeTurns(parts, campaign.id, back)
   if (await endOvertaken(parts, campaign, run, turns)) return true

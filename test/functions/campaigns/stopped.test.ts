@@ -187,6 +187,16 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
     expect(await scene.targetOf(id, pods[0]!)).toMatchObject(waiting)
     await label({})
     await scene.work(5_000, 2)
+    // What one person alone says of it counts once a second one has looked at that.
+    expect(await scene.targetOf(id, pods[0]!)).toMatchObject(waiting)
+    const other = await signIn(scene.ctx)
+    const { json } = await invoke(scene.ctx, 'GET /api/reviews', { as: other.token })
+    for (const { id: review } of json as { id: string }[])
+      await invoke(scene.ctx, `POST /api/reviews/${review}`, {
+        as: other.token,
+        body: { comment: 'yes', accepted: true },
+      })
+    await scene.work(5_000, 2)
     expect(has(SECOND)).toBe(30)
     expect(await scene.targetOf(id, pods[0]!)).not.toHaveProperty('hold')
   })

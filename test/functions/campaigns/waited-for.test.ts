@@ -52,6 +52,22 @@ describe('a host that was away as the campaign began', () => {
     expect(await scene.record(id)).toMatchObject({ status: 'done', counts: { applied: 3 } })
   })
 
+  it('that was back is waited for anew where it leaves again before its turn', async () => {
+    const away = scene.agents[2]!
+    await leave(away)
+    await scene.ctx.advance(200_000)
+    const id = await scene.start(SLOW)
+    await settle(but(away))
+    const back = scene.comeBack(away, FIRST)
+    await settle(everyone)
+    await scene.work(MINUTE, 2)
+    await leave(back)
+    await scene.work(30_000)
+    expect(await scene.targetOf(id, back)).toMatchObject({ state: 'offline' })
+    await scene.work(MINUTE)
+    expect(await scene.targetOf(id, back)).toMatchObject({ state: 'expired' })
+  })
+
   it('is waited for no longer once it has been away for that long, whatever the campaign does', async () => {
     const away = scene.agents[2]!
     await leave(away)
