@@ -69,6 +69,8 @@ export const reportTexts = defineTexts({
     when: 'When',
     allFacts: 'All fields',
     redacted: 'redacted',
+    redactedMeans:
+      'Redacted: secrets and what may hold one were left out of it and stand as [redacted], e-mail addresses as user:<id>.',
     items: (n: number) => `${formatNumber(n)} ${plural(n, 'entry', 'entries')}`,
     first: (n: number) => `The first ${formatNumber(n)} are shown; the downloads hold all.`,
     empty: 'Choose what the report covers, then preview it.',
@@ -146,6 +148,8 @@ export const reportTexts = defineTexts({
     allFacts: 'Tous les champs',
     noItems: 'Rien dans cette section.',
     redacted: 'masqué',
+    redactedMeans:
+      'Masqué : les secrets, et ce qui peut en contenir, en ont été retirés et y figurent comme [redacted], les adresses comme user:<id>.',
     items: (n: number) => `${formatNumber(n)} ${plural(n, 'entrée', 'entrées')}`,
     first: (n: number) => `Les ${formatNumber(n)} premières ; les fichiers contiennent tout.`,
     empty: 'Choisissez ce que couvre le rapport, puis affichez l’aperçu.',

@@ -166,6 +166,9 @@ export function ReportView({ pack }: { pack: EvidencePack }) {
           ]}
         />
         {language.value !== 'en' && <p class="muted">{words.packNote}</p>}
+        {Object.values(pack.sections).some((section) => section.items.some((item) => item.redacted)) && (
+          <p class="muted">{words.redactedMeans}</p>
+        )}
       </div>
       {pack.warnings && pack.warnings.length > 0 && (
         <div class="notice t-warn" style={{ marginTop: '12px' }}>

@@ -96,6 +96,8 @@ test('whoever has never seen it finds what fails, corrects it, watches it get we
   await page.getByRole('option', { name: /payments-collector/ }).click()
   await page.getByRole('button', { name: 'Preview' }).click()
   await page.getByText('Hash of the report').waitFor()
+  // What was left out is said where something was.
+  await page.getByText('Redacted: secrets and what may hold one were left out of it').waitFor()
   const coming = page.waitForEvent('download')
   await page.getByRole('button', { name: 'JSON' }).click()
   const pack = JSON.parse(await readFile(await (await coming).path(), 'utf8'))
