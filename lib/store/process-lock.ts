@@ -200,6 +200,8 @@ class AdvisoryProcessLock implements ProcessLock {
     if (!this.#isHeld) throw new DatabaseUnavailable('this process does not hold the process lock now')
     const answer = await staysNewest(tx, ownership, this.#history!.timeline)
     if (answer !== null && answer !== 'elsewhere') {
+      // The former database may answer so late that this process has its lock at another one by then.
+      if (answer.timeline !== this.#history!.timeline) throw new DatabaseUnavailable(REPLACED)
       this.#noteHistory(answer)
       return
     }

@@ -274,6 +274,59 @@ describe('process lock', () => {
     expect(lock.isHeld()).toBe(isReplicated)
   })
 
+  it('heeds no answer of the former database that comes once it has the lock at the replica', async () => {
+    const database = await freshDatabase()
+    const control = database.openPool({ applicationName: 'first' })
+    const pool = database.openPool({ applicationName: 'writes' })
+    const log = recordingLog()
+    let history = { timeline: '00000001', isReplicated: true }
+    const at = (rows: object[], then = history) =>
+      rows.map((row) => ('timeline' in row ? { ...row, ...then } : row)) as never
+    const lock = openProcessLock({
+      async connect() {
+        const connection = await control.openReserved('control')
+        const query = connection.query.bind(connection)
+        connection.query = async (text, params) => at(await query(text, params))
+        return connection
+      },
+      clock: systemClock,
+      log,
+      onLost: () => undefined,
+      pollMs: POLL_MS,
+    })
+    cleanups.push(() => lock.release())
+    await lock.acquire(new AbortController().signal)
+    const write = (delay = () => Promise.resolve()) => {
+      const then = history
+      return pool.transaction('test', (tx) =>
+        lock.checkEpoch({
+          execute: (...of) => tx.execute(...of),
+          async query(text, params) {
+            const rows = await tx.query(text, params)
+            await delay()
+            return at(rows, then)
+          },
+        }),
+      )
+    }
+    let answer = () => {}
+    let late: Promise<void> = Promise.resolve()
+    await new Promise<void>((asked) => {
+      late = write(() => {
+        asked()
+        return new Promise((resolve) => {
+          answer = resolve
+        })
+      })
+    })
+    history = { timeline: '00000002', isReplicated: true }
+    await endSessions(database, 'first')
+    await expect.poll(() => JSON.stringify(log.lines)).toContain('process lock taken again')
+    answer()
+    await expect(late).rejects.toBeInstanceOf(DatabaseUnavailable)
+    await write()
+  })
+
   it('writes nothing into a replica that took the place of the database, until it has the lock there', async () => {
     const database = await freshDatabase()
     const lost: string[] = []
