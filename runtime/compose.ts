@@ -27,7 +27,6 @@ import { FleetCounters } from '../lib/fleet/state/counters.ts'
 import type { FleetDeps, FleetNotices } from '../lib/fleet/state/deps.ts'
 import type { Workload } from '../lib/fleet/state/model.ts'
 import type { Timers } from '../lib/fleet/state/timers.ts'
-import { EffectWatch } from '../lib/fleet/views/effect-watch.ts'
 import { type CompareConfigs, EffectiveMatches } from '../lib/fleet/views/effective-matches.ts'
 import { FleetViews } from '../lib/fleet/views/fleet-views.ts'
 import { FleetConfigs } from '../lib/fleet-configs/fleet-configs.ts'
@@ -386,15 +385,12 @@ function openFleet(
     graceMs: config.disconnectGraceMs,
     agentLimits: ground.agentLimits ?? limitsOf(config),
   })
-  const matches = new EffectiveMatches(db, read.compare)
-  const changed = (workload: Workload) => notices.workloadChanged(workload)
   const views: FleetViews = new FleetViews({
     fleet,
     counters,
     clock,
     classifyError: classifyForFleet,
-    matches,
-    effects: new EffectWatch({ clock, timers, matches, changed }),
+    matches: new EffectiveMatches(db, read.compare),
     recommendedVersion,
     retentionMs: config.retentionDays * DAY_MS,
   })

@@ -332,7 +332,6 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: '5,000 pairs',
     reachedBy: ['lib/limits.test.ts', 'is remembered of so many pairs of configs'],
   },
-  'lib/fleet/views/effect-watch.ts EffectWatch.#due': perWorkload,
   'lib/fleet/views/shown-labels.ts module shown': {
     bound: '2,000 values of labels',
     reachedBy: ['lib/limits.test.ts', 'is remembered of so many labels, and they are shown the same after'],

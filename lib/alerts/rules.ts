@@ -49,8 +49,6 @@ export interface InstanceFacts {
   /** What it should run; null when nothing is assigned. */
   assignedHash: string | null
   reported: ReportedConfig
-  /** Since when it is known to run something else, though it says that it applied its config; null where it is not. */
-  differsSinceMs: number | null
   /**
    * When the instance got its assignment: the later of its connection and the offer, or the look at the fleet that
    * found the assignment (`AssignmentTimes`).
@@ -158,15 +156,14 @@ function faultOf(first: readonly NamedInstance[]): Fault | null {
 
 function countForDrift(
   counts: InstanceCounts,
-  { uid, assignedHash, reported, differsSinceMs, assignedSinceMs, name, driftFault }: InstanceFacts,
+  { uid, assignedHash, reported, assignedSinceMs, name, driftFault }: InstanceFacts,
   nowMs: number,
 ): void {
-  const said = standingOf(assignedHash, reported)
-  const standing = said === 'agrees' && differsSinceMs !== null ? 'other' : said
+  const standing = standingOf(assignedHash, reported)
   counts.judged++
   if (standing === 'agrees') counts.agreeing++
   if (standing === 'agrees' || standing === 'unknown') return
-  if (nowMs - Math.max(assignedSinceMs, differsSinceMs ?? 0) < DRIFT_DELAY_MS[standing]) return
+  if (nowMs - assignedSinceMs < DRIFT_DELAY_MS[standing]) return
   keepFirst(counts.overdueFirst, { uid, name, hash: assignedHash ?? '', fault: driftFault }, FIRST_BY_NAME)
   counts.overdue++
   if (standing === 'failed') counts.overdueFailed++

@@ -7,10 +7,9 @@ import { listDegrading } from '../fleet/state/derive.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
 import { judgeAftermath, takenBackBy } from '../fleet/views/aftermath.ts'
-import { differsInEffect } from '../fleet/views/drifted.ts'
 import { causeOfHalt } from '../fleet/views/halt-cause.ts'
 import { findInstanceFault } from '../fleet/views/instance-fault.ts'
-import { failureOfLate, faultOfEffect } from '../fleet/views/instance-why.ts'
+import { failureOfLate } from '../fleet/views/instance-why.ts'
 import { findPushBefore } from '../fleet/views/under-push.ts'
 import { callInstance } from '../model/instance-names.ts'
 import { isProductionByLabels } from '../model/production.ts'
@@ -107,10 +106,7 @@ const toFault = (error: FailureCause | null): Fault | null =>
   error === null || error.cause === 'unknown' ? null : { cause: error.cause, title: error.title }
 
 /** Why an instance has not applied what it is assigned: its own report of that, else what became of the offer. */
-function toDriftFault(instance: Instance, assigned: FollowedPush | null): Fault | null {
-  const ofEffect = faultOfEffect(instance)
-  if (ofEffect !== null) return toFault(ofEffect)
-  const { report, uid } = instance
+function toDriftFault({ report, uid }: Instance, assigned: FollowedPush | null): Fault | null {
   const hasFailed = report?.status === 'failed' && report.hash === assigned?.push.hash
   if (hasFailed) return toFault(report.error)
   const target = assigned?.targets.get(uid)
@@ -164,7 +160,6 @@ export function countLive(
     canReport: canReport(instance),
     assignedHash: assigned?.push.hash ?? null,
     reported: toReportedConfig(instance),
-    differsSinceMs: differsInEffect(instance)?.sinceMs ?? null,
     assignedSinceMs: assigned === null ? nowMs : times.since(instance, assigned, nowMs),
     health: toHealth(instance),
     unhealthySinceMs: instance.unhealthySinceMs,

@@ -8,7 +8,6 @@ export const PARAMETER_WORDS = {
   exit_code: (value: string) => `exit code ${value}`,
   unknown_host: (value: string) => `no such host ${value}`,
   address: (value: string) => value,
-  config_path: (value: string) => value,
 }
 
 const KEYS = Object.keys(PARAMETER_WORDS) as (keyof typeof PARAMETER_WORDS)[]

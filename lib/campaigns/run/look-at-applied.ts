@@ -1,6 +1,6 @@
 import { UNHEALTHY_SHARE } from '../../fleet/decide/status.ts'
 import type { Workload } from '../../fleet/state/model.ts'
-import { countSayingOtherwise } from '../../fleet/views/drifted.ts'
+import { countDrifted } from '../../fleet/views/drifted.ts'
 import { inTurns } from '../../turns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import type { CampaignRun } from './run.ts'
@@ -56,7 +56,7 @@ export async function lookAtApplied(
   for await (const some of inTurns(run.steady, LOOK_CHUNK))
     for (const [id, hash] of some) {
       const workload = find(id, hash)
-      if (workload === null || countSayingOtherwise(fleet, workload) === 0) driftingSinceMs.delete(id)
+      if (workload === null || countDrifted(fleet, workload) === 0) driftingSinceMs.delete(id)
       else if (!driftingSinceMs.has(id)) driftingSinceMs.set(id, nowMs)
       else if (nowMs - driftingSinceMs.get(id)! >= DRIFT_MS) drifted.push(id)
     }

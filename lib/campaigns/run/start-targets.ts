@@ -3,7 +3,7 @@ import type { AuditActor } from '../../audit/event.ts'
 import type { PushObstacle } from '../../fleet/decide/push-obstacle.ts'
 import { hasOpenPush } from '../../fleet/pushes/find-obstacle.ts'
 import type { Workload } from '../../fleet/state/model.ts'
-import { countSayingOtherwise } from '../../fleet/views/drifted.ts'
+import { countDrifted } from '../../fleet/views/drifted.ts'
 import { sortedJson } from '../../model/sorted-json.ts'
 import type { StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import { DatabaseUnavailable } from '../../store/db.ts'
@@ -328,7 +328,7 @@ async function noteStarted<Target extends StartTarget>(
   const started = all.map((ready) => {
     const { id, status } = ready.workload
     ready.wasDegraded = status === 'degraded'
-    ready.wasDrifted = countSayingOtherwise(parts.fleet, ready.workload) > 0
+    ready.wasDrifted = countDrifted(parts.fleet, ready.workload) > 0
     const { target, wasDegraded, wasDrifted } = ready
     return { target, push: pushOf.get(id)!, wasDegraded, wasDrifted }
   })

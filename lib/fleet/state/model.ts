@@ -19,16 +19,6 @@ export interface RemoteConfigReport {
   at: Date
 }
 
-/** Where an effective config differs from an assigned one. It holds for these two alone. */
-export interface ComparedEffect {
-  assignedHash: string
-  reportedHash: string
-  /** The first of the config paths at which it does; null where it holds all that is asked for, or nobody can tell. */
-  differsAt: string | null
-  /** When this was found; monotonic. */
-  sinceMs: number
-}
-
 /** A push that instances of a workload are assigned: the active one, a rollout's, or one that takes members back. */
 export interface FollowedPush {
   push: Push
@@ -160,8 +150,6 @@ export interface Instance {
   configReader: ConfigReader | null
   /** Hash of the normal form of its effective config; '' while unknown. */
   reportedConfigHash: string
-  /** How its effective config compares with what it is assigned, once it was compared; written by `EffectWatch` alone. */
-  effect?: ComparedEffect
   /** Its effective config has pipelines. */
   runsPipelines: boolean
   /** One of these pipelines carries profiles. */

@@ -12,7 +12,6 @@ import type { Instance, RemoteConfigReport, Workload } from '../state/model.ts'
 import { assignmentOf, followedOf } from '../state/state.ts'
 import { aftermathOf } from './aftermath.ts'
 import { countDrifted, findDrifted } from './drifted.ts'
-import type { EffectWatch } from './effect-watch.ts'
 import type { EffectiveMatches } from './effective-matches.ts'
 import { groupErrors, type TextAccess } from './errors.ts'
 import { type ClassifyError, toInstanceDetail, toLiveInstance, toRemoteConfigStatus } from './instance.ts'
@@ -30,7 +29,6 @@ export interface FleetViewsParts {
   counters: FleetCounters
   clock: Clock
   matches: EffectiveMatches
-  effects: EffectWatch
   /** Says in safe words what an agent's raw error text means. */
   classifyError: ClassifyError
   /** The version below which an agent is outdated; '' when none is recommended. */
@@ -71,7 +69,6 @@ export class FleetViews {
     this.#withTexts.delete(workload)
     this.#withoutTexts.delete(workload)
     this.#changes++
-    this.#parts.effects.look(workload)
   }
 
   /** The numbers of the whole fleet. All who ask between two changes share one count. */

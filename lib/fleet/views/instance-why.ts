@@ -4,7 +4,6 @@ import type { InstanceFault } from '../../wire/instances.ts'
 import { errorOfEnd } from '../decide/target-end.ts'
 import type { FollowedPush, Instance } from '../state/model.ts'
 import { assignmentOf } from '../state/state.ts'
-import { differsInEffect } from './drifted.ts'
 import { type TextAccess, whyOf } from './errors.ts'
 import { isHealthy } from './instance.ts'
 import { findInstanceFault } from './instance-fault.ts'
@@ -43,23 +42,8 @@ export function whyInstance(
   return Object.keys(why).length === 0 ? null : why
 }
 
-/** What the effective config of an instance that differs from its assigned one is told of as; null for any other. */
-export function faultOfEffect(instance: Instance): ToldFailure | null {
-  const differs = differsInEffect(instance)
-  if (differs === null) return null
-  const parameters: ToldFailure['parameters'] = differs.at === '' ? {} : { config_path: differs.at }
-  return {
-    cause: 'effective_differs',
-    title: 'It says that it applied it, and runs something else',
-    parameters,
-  }
-}
-
-/** Why an instance that drifted does not run its config: where it differs, its own report, else `whyInstance`. */
-export function whyDrifted(instance: Instance, texts: TextAccess, now: Date): WhyWithPart {
-  const ofEffect = faultOfEffect(instance)
-  if (ofEffect !== null) return whyOf(ofEffect, texts)
-  return instance.report?.status === 'failed'
+/** Why an instance that drifted has not applied its config: its own report of that, else `whyInstance`. */
+export const whyDrifted = (instance: Instance, texts: TextAccess, now: Date): WhyWithPart =>
+  instance.report?.status === 'failed'
     ? whyOf(instance.report.error, texts)
     : (whyInstance(instance, assignmentOf(instance), texts, now) ?? {})
-}

@@ -24,7 +24,6 @@ const causeTexts = defineTexts({
     component_unknown: 'Un composant ne fait pas partie de ce collecteur',
     connection_failed: 'Une destination est injoignable',
     disconnected: 'N’est plus connectée',
-    effective_differs: 'Elle dit l’avoir appliquée, et exécute autre chose',
     environment_missing: 'La config renvoie à une valeur introuvable',
     failed_before: 'A déjà échoué avec cette config',
     file_missing: 'Un fichier ou dossier manque',
@@ -61,7 +60,6 @@ const parameterTexts = defineTexts({
     exit_code: (value: string) => `code de sortie ${value}`,
     unknown_host: (value: string) => `hôte introuvable : ${value}`,
     address: (value: string) => value,
-    config_path: (value: string) => value,
   },
 })
 

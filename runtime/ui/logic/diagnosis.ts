@@ -116,10 +116,9 @@ export function diagnose(
   if (unhealthy !== null) return unhealthy
   if (fromPush !== null) return fromPush
   const total = topology?.summary.connected_count ?? workload.connected_instance_count
-  const { drifted_instance_count: drifted } = workload
+  if (workload.drifted_instance_count > 0)
+    return { kind: 'drifted', count: workload.drifted_instance_count, total }
   const differing = topology === null ? [] : listDiffering(topology)
-  // Those that differ count as drifted, too: where there are others, these are told of first.
-  if (drifted > differing.length) return { kind: 'drifted', count: drifted, total }
   if (differing[0] !== undefined) {
     const paths = differing[0].effective_mismatch_paths ?? []
     return { kind: 'differs', count: differing.length, total, paths }

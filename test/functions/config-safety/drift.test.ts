@@ -134,45 +134,6 @@ describe('GET /api/config-safety/drift', () => {
     expect(await said(agent!.workloadId)).toMatchObject({ page: false, count: 0, alert: true })
   })
 
-  it('counts, tells and alerts of an instance that says it applied its config and runs something else in effect', async () => {
-    const [agent, other] = ['pod-a', 'pod-b'].map((pod) =>
-      fakeAgent(ctx.fleet, { host: 'vm', pod, components: COMPONENTS }),
-    )
-    await ctx.advance(1_000)
-    const asked = `${EFFECTIVE}      processors: [batch]\nprocessors:\n  batch:\n    timeout: 5s\n`
-    await pushConfig(ctx.fleet, agent!.workloadId, asked)
-    for (const one of [agent!, other!]) {
-      one.apply()
-      one.effective(asked)
-    }
-    await ctx.advance(200_000)
-    expect(await said(agent!.workloadId)).toEqual({ ...NONE, status: 'in_sync' })
-    other!.effective(asked.replace('5s', '9s'))
-    await ctx.advance(10_000)
-    expect(await said(agent!.workloadId)).toMatchObject({
-      page: true,
-      status: 'drifted',
-      collectors: 1,
-      count: 1,
-      alert: false,
-    })
-    const item = (await overview()).items[0]!
-    expect(item.fault).toMatchObject({ error_cause: 'effective_differs' })
-    const { token: admin } = await signIn(ctx)
-    const { json } = await invoke(ctx, `GET /api/workloads/${agent!.workloadId}`, { as: admin })
-    expect((json as WorkloadRecord).trouble).toMatchObject({
-      kind: 'drifted',
-      count: 1,
-      total: 2,
-      error_parameters: { config_path: 'processors.batch.timeout' },
-    })
-    await ctx.advance(180_000)
-    expect(await said(agent!.workloadId)).toMatchObject({ count: 1, alert: true })
-    other!.effective(asked)
-    await ctx.advance(10_000)
-    expect(await said(agent!.workloadId)).toEqual({ ...NONE, status: 'in_sync' })
-  })
-
   it('leaves archived collectors out, and takes the environment that operators set', async () => {
     const gone = fakeAgent(ctx.fleet, { service: 'gone' })
     const kept = fakeAgent(ctx.fleet, { service: 'kept', attributes: { env: 'agent-says' } })

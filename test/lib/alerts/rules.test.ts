@@ -58,7 +58,6 @@ const instance = (overrides: Partial<InstanceFacts> = {}): InstanceFacts => ({
   canReport: true,
   assignedHash: HASH,
   reported: { kind: 'status', status: 'applied', hash: HASH },
-  differsSinceMs: null,
   assignedSinceMs: 0,
   health: 'healthy',
   unhealthySinceMs: null,
