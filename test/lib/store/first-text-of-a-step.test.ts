@@ -31,3 +31,23 @@ it('a database that ran the first text of a step which was changed afterwards ha
     await connection.close()
   }
 })
+
+it('so does one that ran a step which was numbered anew afterwards', async () => {
+  const connection = await openTestConnection(database.dsn)
+  try {
+    await connection.execute('drop schema public cascade')
+    await connection.execute('create schema public')
+    const parts = { clock: fakeClock(), log: recordingLog() }
+    const all = readMigrations(locateRuntimeFiles().migrations)
+    const moved = all.find(({ name }) => name === 'makers-of-tokens')!
+    await migrate(
+      connection,
+      [...all.filter(({ version }) => version < 89), { ...moved, version: 89 }],
+      parts,
+    )
+    await migrate(connection, all, parts)
+    await expect(connection.query('select made_by_id, made_by from api_tokens')).resolves.toEqual([])
+  } finally {
+    await connection.close()
+  }
+})
