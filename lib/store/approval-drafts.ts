@@ -20,11 +20,14 @@ export async function measureOpenDrafts(tx: Db, requesterId: string): Promise<nu
   return rows[0]!.bytes
 }
 
-/** Forget the drafts of somebody's ended requests that nobody approved, but for those of the `kept` that ended last. */
+/**
+ * Forget the drafts of somebody's requests that were withdrawn or replaced and that nobody approved, but for those of the
+ * `kept` that ended last. What somebody rejected stays until its time: whoever asked does not decide when its evidence goes.
+ */
 export async function forgetOwnDrafts(tx: Db, requesterId: string, kept: number): Promise<void> {
   await tx.execute(
     `update approvals set draft_yaml = '', draft_forgotten = true where id in (
-       select a.id from approvals a where a.requester_id = $1 and ${FORGETTABLE}
+       select a.id from approvals a where a.requester_id = $1 and a.status <> 'rejected' and ${FORGETTABLE}
        order by a.updated_at desc, a.id desc offset $2 limit 100
        for update of a skip locked)`,
     [requesterId, kept],

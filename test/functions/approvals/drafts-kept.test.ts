@@ -111,6 +111,17 @@ describe('the draft of a request that ended', () => {
     await requested(13)
     expect(await Promise.all([first, second].map(draftOf))).toEqual(['', configYaml(12)])
   })
+
+  it('is not where somebody rejected it: whoever asked for it does not make it go', async () => {
+    const rejected = await requested(21)
+    await step(rejected, 'reject')
+    ctx.clock.advance(1_000)
+    const withdrawn = await requested(22)
+    await step(withdrawn, 'withdraw')
+    await copies(withdrawn, ENDED_DRAFTS_KEPT, `'updated_at', a.updated_at + interval '1 second'`)
+    await requested(23)
+    expect(await Promise.all([rejected, withdrawn].map(draftOf))).toEqual([configYaml(21), ''])
+  })
 })
 
 it('one requester’s open requests take so much and no more, until one of them has ended', async () => {
