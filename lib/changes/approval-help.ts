@@ -9,7 +9,15 @@ import {
 import type { Db } from '../store/db.ts'
 import type { ApprovalHelp } from '../wire/approvals.ts'
 import type { Covers } from './approval-case.ts'
-import { type Discount, type JudgedApprovals, whyNotCounted, wroteText } from './judge-approvals.ts'
+import {
+  type ApprovalCase,
+  type ApprovalJudgement,
+  type Discount,
+  type JudgedApprovals,
+  judgeApprovals,
+  whyNotCounted,
+  wroteText,
+} from './judge-approvals.ts'
 
 /** People who hold the right to approve and are looked at, by e-mail. Of those behind them nothing is known. */
 const HOLDERS_MAX = 200
@@ -75,7 +83,7 @@ const listHoldersFor = (db: Db, changes: readonly WaitingChange[]): Promise<Hold
     rolesWith('config:approve'),
     {
       authors: [...new Set(changes.flatMap(({ asked }) => [...asked.authors]))],
-      others: [...new Set(changes.flatMap(({ judgement }) => judgement.counted))],
+      others: [...new Set(changes.flatMap(({ asked }) => asked.given.map(({ userId }) => userId)))],
     },
     HOLDERS_MAX,
   )
@@ -85,7 +93,7 @@ function wouldCount(
   { asked, judgement, requestedAt, covers }: WaitingChange,
   holder: HolderAccount,
 ): boolean {
-  const { id, roles, changedBy, changed, changedAt, alsoIds } = holder
+  const { id, roles, changedBy, changed, changedAt, alsoIds, tiedIds } = holder
   const shapes = (other: string) => wroteText(asked, other)
   const standing = {
     mayApprove: covers(grantsOf(roles)),
@@ -94,10 +102,19 @@ function wouldCount(
     isShapedSinceRequest: changedAt !== null && changedAt > requestedAt,
     isAuthorToo: alsoIds.some((other) => asked.authors.has(other)),
     alsoIds,
+    tiedIds,
   }
-  const approvers = new Map([[id, standing]])
-  return whyNotCounted({ asked: { ...asked, approvers }, judgement }, id) === null
+  const approvers = new Map([...asked.approvers, [id, standing]])
+  return (
+    whyNotCounted({ asked: { ...asked, approvers }, judgement }, id) === null &&
+    addsOne({ ...asked, approvers }, judgement, id)
+  )
 }
+
+/** Whether one more approval would count beside those that do: of accounts that made or changed each other one does. */
+const addsOne = (asked: ApprovalCase, { counted }: ApprovalJudgement, userId: string): boolean =>
+  judgeApprovals({ ...asked, given: [...asked.given, { userId, at: asked.now, rule: null }] }).counted
+    .length > counted.length
 
 /** The people because of whom the reader's own approval would not count, each with how. */
 export async function listBecause(

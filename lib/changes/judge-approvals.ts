@@ -141,7 +141,8 @@ export function judgeApprovals(asked: ApprovalCase): ApprovalJudgement {
  * each of those who approved.
  */
 function untiedOf({ approvers }: Pick<ApprovalCase, 'approvers'>, ids: readonly string[]): readonly string[] {
-  const isTied = (one: string, other: string) => approvers.get(one)?.tiedIds?.includes(other) ?? false
+  const knowsTie = (one: string, other: string) => approvers.get(one)?.tiedIds?.includes(other) ?? false
+  const isTied = (one: string, other: string) => knowsTie(one, other) || knowsTie(other, one)
   const first = ids.find((one) => ids.some((other) => other !== one && !isTied(one, other)))
   if (first === undefined) return ids.slice(-1)
   const untied: string[] = [first]

@@ -69,6 +69,8 @@ export interface HolderAccount {
   changedAt: Date | null
   /** Those of the accounts named beside that are known to be of the same person. */
   alsoIds: string[]
+  /** Those of `others` that made or changed this account, or that this one made or changed. */
+  tiedIds: string[]
 }
 
 /**
@@ -99,7 +101,11 @@ export function listHolders(
          where c.by_id = u.id::text and c.user_id::text = any($2::text[]) and c.user_id <> u.id) as changed,
        (select max(c.changed_at) from account_changes c where c.user_id = u.id) as "changedAt",
        array(select distinct o.uuid::text from names n join names o on o.name = n.name and o.uuid <> n.uuid
-         where n.uuid = u.id and o.uuid::text = any($2::text[] || $4::text[])) as "alsoIds"
+         where n.uuid = u.id and o.uuid::text = any($2::text[] || $4::text[])) as "alsoIds",
+       array(select c.by_id from account_changes c
+           where c.user_id = u.id and c.by_id = any($4::text[]) and c.by_id <> u.id::text
+         union select c.user_id::text from account_changes c
+           where c.by_id = u.id::text and c.user_id::text = any($4::text[]) and c.user_id <> u.id) as "tiedIds"
      from holders u order by u.email`,
     [roles, authors, most, others],
   )

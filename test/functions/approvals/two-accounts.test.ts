@@ -69,6 +69,18 @@ describe('where two have to approve', () => {
     expect(await approve(xena, id)).toEqual(['approved', 2])
   })
 
+  it('is not named as somebody who could approve, and the others are', async () => {
+    const ed = await makeEditor('ed')
+    await needTwo(false)
+    const carl = await signIn(ctx, { email: 'carl@example.com', groups: ['editor'] })
+    const id = await request(carl)
+    const could = async () =>
+      ((await call(carl, `GET ${base()}/${id}`)).json as ApprovalRecord).help!.could_approve
+    expect(await could()).toEqual([ann!.email, ed.email, xena!.email])
+    expect(await approve(ann, id)).toEqual(['pending', 1])
+    expect(await could()).toEqual([xena!.email])
+  })
+
   it('nor for what a third person asked for, and two whose accounts the first made are two, in whatever order', async () => {
     const [ed, eve] = [await makeEditor('ed'), await makeEditor('eve')]
     await needTwo(false)
