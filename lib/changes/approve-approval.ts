@@ -14,6 +14,7 @@ import {
 } from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
 import { lockOwner } from '../store/git-owners.ts'
+import { lockWorkload } from '../store/workloads.ts'
 import { listBecause } from './approval-help.ts'
 import {
   type ApprovalActor,
@@ -57,8 +58,7 @@ export async function approveApproval(
   if (!checked.ok) return checked
   return parts.db.change<ApproveOutcome>('approval.approve', actor, async (tx) => {
     const now = parts.clock.now()
-    const owner = gitOwnerOf(found.targetGroup)
-    if (owner !== null) await lockOwner(tx, owner)
+    if (!(await takeTurn(tx, found))) return { ok: false, code: 'workload-not-found' }
     const locked = await lockApproval(tx, approvalId)
     if (locked === null || !mayTakeApproval(locked)) return { ok: false, code: 'approval-not-pending' }
     const before = await readStanding(tx, locked, target, now, [actor.userId])
@@ -95,6 +95,18 @@ export async function approveApproval(
     })
     return { ok: true, approval }
   })
+}
+
+/**
+ * Make those who approve what an owner in Git asks for take turns with whoever asks there; false when the workload is gone.
+ * Its wish may move to what keeps others out: whoever writes that has locked the workload first, as here.
+ */
+async function takeTurn(tx: Db, { workloadId, targetGroup }: Approval): Promise<boolean> {
+  const owner = gitOwnerOf(targetGroup)
+  if (owner === null) return true
+  if ((await lockWorkload(tx, workloadId)) === null) return false
+  await lockOwner(tx, owner)
+  return true
 }
 
 const mayTakeApproval = ({ status }: Approval): boolean => status === 'pending' || status === 'approved'

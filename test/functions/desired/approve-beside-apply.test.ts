@@ -1,0 +1,45 @@
+import { afterAll, expect, it } from 'vitest'
+import type { DesiredResult } from '../../../lib/wire/desired.ts'
+import { createCompleteEdition } from '../../../runtime/editions.ts'
+import { createFleetContext, fakeAgent } from '../../support/fleet.ts'
+import { type Answer, invoke, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml } from '../../support/push-config.ts'
+
+const database = await useTestDatabase()
+const ctx = await createFleetContext(database, { edition: createCompleteEdition() })
+afterAll(() => ctx.close())
+
+const countWaiting = async () =>
+  (
+    await database.pool.query(
+      `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+    )
+  ).length
+
+it('who approves what Git asks for first locks the workload before all else, as a pipeline does that asks anew', async () => {
+  const [pipeline, bob] = [
+    await signIn(ctx, { groups: ['editor'] }),
+    await signIn(ctx, { groups: ['editor'] }),
+  ]
+  const agent = fakeAgent(ctx.fleet)
+  await ctx.advance(300)
+  const path = `/api/workloads/${agent.workloadId}/config`
+  const body = { owner: 'platform', config: configYaml(1) }
+  const asked = await invoke(ctx, `POST ${path}/desired`, { as: pipeline.token, body })
+  const { approval_id: id } = asked.json as DesiredResult
+  let approved: Promise<Answer> | null = null
+  await database.pool.transaction('test', async (tx) => {
+    await tx.query('select from workloads where id = $1 for update', [agent.workloadId])
+    approved = invoke(ctx, `POST ${path}/approvals/${id}/approve`, {
+      as: bob.token,
+      body: { comment: 'fine' },
+    })
+    await expect.poll(countWaiting, { timeout: 5_000 }).toBe(1)
+    // What the pipeline would take next: the owner's turn, then its open requests.
+    expect(
+      await database.pool.query('select from approvals where id = $1 for update skip locked', [id]),
+    ).toHaveLength(1)
+  })
+  expect(await approved).toMatchObject({ status: 200, json: { status: 'approved' } })
+})
