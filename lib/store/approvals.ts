@@ -496,7 +496,7 @@ export const listApprovalsWithDrafts = (
   filter: ApprovalFilter,
   page: ApprovalPage,
 ): Promise<FoundApprovals<ApprovalWithDraft>> =>
-  listWeighed<ApprovalWithDraft>(db, WITH_DRAFT, `octet_length(draft_yaml) + ${SAID_BYTES}`, filter, page)
+  listWeighed<ApprovalWithDraft>(db, WITH_DRAFT, `octet_length(${DRAFT_OF_A}) + ${SAID_BYTES}`, filter, page)
 
 /** SQL for how many bytes were said about a request `a`. */
 const SAID_BYTES = `(select coalesce(sum(octet_length(body)), 0) from approval_comments where approval_id = a.id)`

@@ -79,4 +79,16 @@ describe('lists of large requests', () => {
     expect(pages.flatMap((page) => page.ids)).toEqual(ids)
     for (const { bytes } of pages) expect(bytes).toBeLessThan(6 * MIB)
   })
+
+  it('are paged by what a draft takes that was forgotten and that runs somewhere', async () => {
+    const sizes = async () => (await pagesOf(`${ofWorkload}?limit=1000`)).map((page) => page.ids.length)
+    const before = await sizes()
+    await database.pool.execute(
+      `insert into config_contents (hash, body, components, created_at)
+       select draft_hash, draft_yaml, '[]', now() from approvals on conflict (hash) do update set body = excluded.body`,
+    )
+    await database.pool.execute(`update approvals set draft_yaml = '', draft_forgotten = true`)
+    expect(await sizes()).toEqual(before)
+    expect(before.length).toBeGreaterThan(1)
+  })
 })
