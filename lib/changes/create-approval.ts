@@ -10,8 +10,8 @@ import { type Refusal, refuse } from '../model/refusal.ts'
 import { forgetOwnDrafts, measureOpenDrafts } from '../store/approval-drafts.ts'
 import {
   type Approval,
+  findPendingOfAnother,
   insertApproval,
-  isPendingOfAnother,
   type NewApproval,
   retirePendingApproval,
 } from '../store/approvals.ts'
@@ -62,8 +62,8 @@ export type RequestRefusal =
   | DraftRefusal
 
 /**
- * Request that a workload runs a draft. A pending request of the same workload and group is retired; of another than its
- * holder a token retires none, as it withdraws none.
+ * Request that a workload runs a draft. A pending request of the same workload and group is retired; of another person
+ * who is there a token retires none. What a service account asked for waits for nobody's return: it gives way.
  */
 export async function createApproval(parts: ApprovalParts, request: ApprovalRequest): Promise<CreateOutcome> {
   const read = await readRequest(parts, request)
@@ -72,13 +72,18 @@ export async function createApproval(parts: ApprovalParts, request: ApprovalRequ
   return parts.db.change<CreateOutcome>('approval.request', request.actor, async (tx) => {
     if ((await lockWorkload(tx, wanted.workloadId)) === null) return { ok: false, code: 'workload-not-found' }
     const isByToken = (request.actor.apiToken ?? null) !== null
-    if (isByToken && (await isPendingOfAnother(tx, wanted))) return refuse('session-required')
+    const others = isByToken ? await findPendingOfAnother(tx, wanted) : null
+    if (others !== null)
+      return refuse('session-required', { approval_id: others, error: tellPending(others) })
     const stored = await storeRequest(parts, tx, request.actor, wanted)
     if (!stored.ok) return stored
     await tx.record(stored.event)
     return { ok: true, approval: stored.approval }
   })
 }
+
+const tellPending = (id: string): string =>
+  `another person's request ${id} waits there: a token takes the place of none, somebody who is signed in may`
 
 /** Check a request as it came in; nothing is stored yet. */
 export async function readRequest(

@@ -141,17 +141,20 @@ export async function insertApproval(tx: Db, request: NewApproval): Promise<Appr
   return rows[0]!
 }
 
-/** Whether a request of a workload and group is pending that somebody else asked for. */
-export async function isPendingOfAnother(
+/**
+ * The id of the request of a workload and group that is pending and that another person asked for, who is there; null where
+ * there is none.
+ */
+export async function findPendingOfAnother(
   db: Db,
   { workloadId, targetGroup, requesterId }: Pick<NewApproval, 'workloadId' | 'targetGroup' | 'requesterId'>,
-): Promise<boolean> {
-  const rows = await db.query(
-    `select from approvals where workload_id = $1 and target_group = $2 and status = 'pending'
-       and requester_id is distinct from $3 limit 1`,
+): Promise<string | null> {
+  const rows = await db.query<{ id: string }>(
+    `select a.id from approvals a join users u on u.id::text = a.requester_id and u.kind <> 'service'
+     where a.workload_id = $1 and a.target_group = $2 and a.status = 'pending' and a.requester_id <> $3`,
     [workloadId, targetGroup, requesterId],
   )
-  return rows.length > 0
+  return rows[0]?.id ?? null
 }
 
 /** Retire the pending request of a workload and group for a newer one; returns it when there was one. */

@@ -51,12 +51,39 @@ describe('a token withdraws only what its holder asked for, and a person what an
     const statusOf = async (id: string) =>
       ((await invoke(ctx, `GET ${path}/${id}`, { as: editor.token })).json as ApprovalRecord).status
     const { id } = (await ask(editor, 3)).json
-    expect(await ask(await byToken(approver), 4)).toMatchObject(refused)
+    const kept = await ask(await byToken(approver), 4)
+    expect(kept).toMatchObject({ status: 403, json: { code: 'session_required', approval_id: id } })
     expect(await statusOf(id)).toBe('pending')
     expect((await ask(await byToken(approver), 4, 'elsewhere')).status).toBe(201)
     const own = await ask(await byToken(editor), 4)
     expect([own.status, (await ask(approver, 5)).status]).toEqual([201, 201])
     expect(await statusOf(own.json.id)).toBe('retired')
+  })
+
+  it('but what a service account asked for gives way, and what somebody did whose account is gone', async () => {
+    const made = await CampaignScene.open(database, 1)
+    scene = made
+    const { ctx, agents, editor, approver } = made
+    const path = `/api/workloads/${agents[0]!.workloadId}/config/approvals`
+    const ask = async (as: SignedIn, n: number) => {
+      const body = { draft_yaml: configYaml(n) }
+      const { status, json } = await invoke(ctx, `POST ${path}`, { as: as.token, body })
+      expect(status, JSON.stringify(json)).toBe(201)
+      return (json as ApprovalRecord).id
+    }
+    const statusOf = async (id: string) =>
+      ((await invoke(ctx, `GET ${path}/${id}`, { as: approver.token })).json as ApprovalRecord).status
+    const former = await ask(editor, 3)
+    await database.pool.execute('delete from users where id = $1', [editor.userId])
+    const ofBot = await ask(await byToken(approver), 4)
+    const bot = await signIn(ctx, { groups: ['editor'] })
+    await database.pool.execute('update approvals set requester_id = $2 where id = $1', [ofBot, bot.userId])
+    await database.pool.execute(
+      `update users set kind = 'service', owner_id = $2, email_key = null, password_hash = null where id = $1`,
+      [bot.userId, approver.userId],
+    )
+    const next = await ask(await byToken(approver), 5)
+    expect(await Promise.all([former, ofBot, next].map(statusOf))).toEqual(['retired', 'retired', 'pending'])
   })
 
   it('of campaigns', async () => {
