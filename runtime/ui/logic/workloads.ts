@@ -1,5 +1,5 @@
 import { compareAsRead } from '../../../lib/model/text-order.ts'
-import { troubleRank } from '../../../lib/model/troubles.ts'
+import { troubleNow, troubleRank } from '../../../lib/model/troubles.ts'
 import { compareNames } from '../../../lib/model/workload-names.ts'
 import {
   type ConfigState,
@@ -63,6 +63,7 @@ export const FLEET_FILTERS = {
   outdated: (w) => w.version_outdated === true,
   alerts: (w) => w.open_alert_count > 0,
   approval: (w) => w.waiting_approval_count > 0,
+  wrong: (w) => troubleNow(w) !== null,
   // Last, as it is there for seconds only: no other counter is to move for it.
   leaving: (w) => presenceOf(w) === 'leaving',
 } satisfies Record<string, (workload: WorkloadRecord) => boolean>
@@ -179,4 +180,35 @@ export function groupValueOf(workload: WorkloadRecord, group: string): string {
   if (group === 'environment') return environmentOf(workload)
   if (group.startsWith('label:')) return workload.labels?.[group.slice(6)] ?? ''
   return ''
+}
+
+/** Workloads that have one thing in common, and how many of them something is wrong with. */
+export interface FleetGroup {
+  value: string
+  members: WorkloadRecord[]
+  wrongCount: number
+}
+
+/**
+ * Sorted workloads by what they are grouped by, the groups by name. Where the worst workloads stand first, so do the
+ * groups that have them.
+ */
+export function groupWorkloads(
+  rows: readonly WorkloadRecord[],
+  group: string,
+  isWorstFirst: boolean,
+): FleetGroup[] {
+  const groups = new Map<string, FleetGroup & { worstAt: number }>()
+  for (const [at, row] of rows.entries()) {
+    const value = groupValueOf(row, group)
+    const known = groups.get(value) ?? { value, members: [], wrongCount: 0, worstAt: rows.length }
+    groups.set(value, known)
+    known.members.push(row)
+    if (troubleNow(row) === null) continue
+    known.wrongCount++
+    known.worstAt = Math.min(known.worstAt, at)
+  }
+  return [...groups.values()].sort(
+    (a, b) => (isWorstFirst ? a.worstAt - b.worstAt : 0) || compareAsRead(a.value, b.value),
+  )
 }

@@ -22,6 +22,7 @@ const TONES: Partial<Record<FleetFilter, string>> = {
   leaving: 'warn',
   drifted: 'warn',
   alerts: 'bad',
+  wrong: 'bad',
 }
 
 function count(): { all: number; by: Record<FleetFilter, number> } {

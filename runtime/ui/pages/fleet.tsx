@@ -13,7 +13,7 @@ import {
   FLEET_SORTS,
   type FleetFilter,
   type FleetSort,
-  groupValueOf,
+  groupWorkloads,
   sortWorkloads,
 } from '../logic/workloads.ts'
 import { BigTable, type RowSelection, type TableLine, TICKS_WIDTH } from '../parts/big-table.tsx'
@@ -77,24 +77,17 @@ function selectRows(view: View): WorkloadRecord[] {
 
 function toLines(
   rows: readonly WorkloadRecord[],
-  group: string,
+  view: View,
   closed: ReadonlySet<string>,
 ): TableLine<WorkloadRecord>[] {
   const toLine = (row: WorkloadRecord): TableLine<WorkloadRecord> => ({ kind: 'row', key: row.id, row })
-  if (group === '') return rows.map(toLine)
-  const groups = new Map<string, WorkloadRecord[]>()
-  for (const row of rows) {
-    const value = groupValueOf(row, group)
-    const members = groups.get(value)
-    if (members) members.push(row)
-    else groups.set(value, [row])
-  }
-  const sorted = [...groups].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+  if (view.group === '') return rows.map(toLine)
   const words = say(fleetTexts)
-  return sorted.flatMap(([value, members]) => {
+  const isWorstFirst = view.sort === 'why' && !view.isDescending
+  return groupWorkloads(rows, view.group, isWorstFirst).flatMap(({ value, members, wrongCount }) => {
     const key = `group:${value}`
     const isOpen = !closed.has(key)
-    const title = words.groupTitle(value, members.length)
+    const title = words.groupTitle(value, members.length, wrongCount)
     return [
       { kind: 'group' as const, key, title, isOpen, members: members.map(({ id }) => id) },
       ...(isOpen ? members.map(toLine) : []),
@@ -204,7 +197,10 @@ const SelectionBar = lazy(async () => (await import('./fleet-selection.tsx')).Se
 function FleetRows({ view, chosen, of }: { view: View; chosen: readonly string[]; of: Rows }) {
   const { rows, waiting, isOver, letIn } = of
   const closed = useClosedGroups(view.group)
-  const lines = useMemo(() => toLines(rows, view.group, closed.keys), [rows, view.group, closed.keys])
+  const lines = useMemo(
+    () => toLines(rows, view, closed.keys),
+    [rows, view.group, view.sort, view.isDescending, closed.keys],
+  )
   const ticks = useSelection(rows, lines)
   const sortBy = (id: string) => {
     const isTurned = view.sort === id && !view.isDescending

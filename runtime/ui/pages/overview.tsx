@@ -377,7 +377,7 @@ function Worst({ of: { worst, troubled_count: troubledCount } }: { of: FleetSumm
       ))}
       {more > 0 && (
         <li>
-          <a class="link" href="/">
+          <a class="link" href="/?show=wrong">
             {words.moreWorst(more)}
           </a>
         </li>

@@ -15,7 +15,7 @@ import {
   toneOf,
 } from '../../../runtime/ui/logic/overview.ts'
 import { matchesSearch } from '../../../runtime/ui/logic/search.ts'
-import { FLEET_FILTERS } from '../../../runtime/ui/logic/workloads.ts'
+import { FLEET_FILTERS, groupWorkloads, sortWorkloads } from '../../../runtime/ui/logic/workloads.ts'
 
 const workload = (status: WorkloadRecord['status'], more: Partial<WorkloadRecord> = {}) =>
   ({
@@ -218,6 +218,18 @@ describe('the numbers of the overview', () => {
     language.value = 'en'
   })
 
+  test('count those that something is wrong with as the sentence does: neither what is only old nor what is archived', () => {
+    const trouble = { kind: 'push_failed' } as const
+    const all = [
+      workload('connected'),
+      workload('degraded', { trouble }),
+      workload('disconnected', { trouble: { kind: 'disconnected' } }),
+      workload('connected', { trouble: { kind: 'outdated' } }),
+      workload('disconnected', { trouble, archived_at: '2026-07-01T08:00:00.000Z' }),
+    ]
+    expect(all.map(FLEET_FILTERS.wrong)).toEqual([false, true, true, false, false])
+  })
+
   test('are lines with gaps in small, and no line where nothing was ever counted', () => {
     const start = (at: number) => new Date(Date.UTC(2026, 6, 1, 8, 5 * at)).toISOString()
     const health = { window: '1h', bucket_seconds: 300, since: start(0) } as const
@@ -252,5 +264,34 @@ describe('the numbers of the overview', () => {
     expect(bars.leaving.at(-1)).toBe(4)
     const empty = { window: '1h' as const, bucket_seconds: 300, since: start(0), buckets: [] }
     expect(toHealthBars(empty).times).toEqual([])
+  })
+})
+
+describe('a grouped fleet', () => {
+  const inGroup = (team: string, name: string, trouble?: WorkloadRecord['trouble']) =>
+    workload('connected', { id: name, display_name: name, labels: { team }, ...(trouble && { trouble }) })
+  const all = [
+    inGroup('atlas', 'a', { kind: 'drifted', count: 1, total: 2 }),
+    inGroup('atlas', 'b'),
+    inGroup('beta', 'c'),
+    inGroup('zeta', 'd', { kind: 'disconnected' }),
+    inGroup('beta 10', 'e'),
+  ]
+  const grouped = (isWorstFirst: boolean) =>
+    groupWorkloads(sortWorkloads(all, isWorstFirst ? 'why' : 'name', false), 'label:team', isWorstFirst).map(
+      ({ value, members, wrongCount }) => [value, members.length, wrongCount],
+    )
+
+  test('has the group of the worst workload first, with how many of each something is wrong with', () => {
+    expect(grouped(true)).toEqual([
+      ['zeta', 1, 1],
+      ['atlas', 2, 1],
+      ['beta', 1, 0],
+      ['beta 10', 1, 0],
+    ])
+  })
+
+  test('stands by the names of its groups where its rows are sorted otherwise', () => {
+    expect(grouped(false).map(([value]) => value)).toEqual(['atlas', 'beta', 'beta 10', 'zeta'])
   })
 })
