@@ -24,6 +24,7 @@ export const freezeTexts = defineTexts({
     preview: (count: number) =>
       `${workloadsEn(count)} ${plural(count, 'meets', 'meet')} these conditions now.`,
     set: 'Freeze',
+    change: 'Change the freeze…',
     replace: 'Replace the freeze',
     done: 'Frozen.',
     lift: 'Lift the freeze',
@@ -48,6 +49,7 @@ export const freezeTexts = defineTexts({
     preview: (count: number) =>
       `${workloadsEn(count)} ${plural(count, 'remplit', 'remplissent')} ces conditions maintenant.`,
     set: 'Geler',
+    change: 'Modifier le gel…',
     replace: 'Remplacer le gel',
     done: 'Gelé.',
     lift: 'Lever le gel',

@@ -128,6 +128,12 @@ function FreezeForm({ inForce, onDone }: { inForce: Freeze | null; onDone: () =>
 export function FreezeSection() {
   const words = say(freezeTexts)
   const freeze = useResource('freeze', (abort) => api.freeze(abort))
+  // Beside a freeze that holds, an open form would look as if it were still to be set.
+  const isChanging = useSignal(false)
+  const done = () => {
+    isChanging.value = false
+    freeze.reload()
+  }
   return (
     <section class="pane stack">
       <p class="muted">{words.lead}</p>
@@ -136,9 +142,21 @@ export function FreezeSection() {
           const holding = inForce(known)
           return (
             <>
-              {holding === null ? <p>{words.none}</p> : <InForce of={holding} onDone={freeze.reload} />}
-              {/* What somebody writes there outlives the freeze that it began with. */}
-              <FreezeForm key={known?.set_at ?? ''} inForce={holding} onDone={freeze.reload} />
+              {holding === null ? <p>{words.none}</p> : <InForce of={holding} onDone={done} />}
+              {holding !== null && !isChanging.value ? (
+                <div class="actions">
+                  <Action
+                    onClick={() => {
+                      isChanging.value = true
+                    }}
+                  >
+                    {words.change}
+                  </Action>
+                </div>
+              ) : (
+                // What somebody writes there outlives the freeze that it began with.
+                <FreezeForm key={known?.set_at ?? ''} inForce={holding} onDone={done} />
+              )}
             </>
           )
         }}

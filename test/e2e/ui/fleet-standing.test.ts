@@ -54,6 +54,10 @@ test('a freeze is replaced by what is in force with a part of it changed, once i
   await service.api.call('PUT', '/api/freeze', { reason: 'Black Friday', until, selector })
   await page.goto('/settings/freeze')
   const conditions = page.getByRole('textbox', { name: /Conditions/ })
+  const change = page.getByRole('button', { name: 'Change the freeze…' })
+  await change.waitFor()
+  expect(await conditions.count()).toBe(0)
+  await change.click()
   await expect.poll(() => conditions.inputValue()).toBe('identity/name=gate*')
   await page.getByText('1 workload meets these conditions now.').waitFor()
   await expect.poll(() => page.getByLabel('Why').inputValue()).toBe('Black Friday')
@@ -65,6 +69,8 @@ test('a freeze is replaced by what is in force with a part of it changed, once i
   await page.getByLabel('Why').fill('Black Friday, and Monday')
   await page.getByRole('button', { name: 'Replace the freeze' }).click()
   await page.getByText('Frozen.').waitFor()
+  await change.waitFor()
+  expect(await conditions.count()).toBe(0)
   const { freeze } = (await service.api.get('/api/freeze')) as FreezeRecord
   expect(freeze).toMatchObject({ reason: 'Black Friday, and Monday', selector })
   // To the minute, as the field shows it.
