@@ -1,5 +1,9 @@
-import { defineTexts, plural } from './define.ts'
-import { formatNumber } from './format.ts'
+import { isOpen } from '../../../lib/model/workload-states.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { otherwiseRunning } from '../logic/workloads.ts'
+import { defineTexts, plural, say } from './define.ts'
+import { formatNumber, shortHash } from './format.ts'
+import { describeRunning } from './workload.ts'
 
 const n = formatNumber
 
@@ -49,6 +53,8 @@ export const historyTexts = defineTexts({
     rollBackHere: 'This is what it should run already.',
     rollBackTitle: (name: string, hash: string) => `Roll ${name} back to ${hash}`,
     rollBackAsk: 'It supersedes a push that is under way.',
+    rollBackHalted: (hash: string, running: string) =>
+      `${running === '' ? '' : `${hash}: ${running}. `}The halted rollout ends with this.`,
     rollBackFrom: 'From',
     rollBackTo: 'Back to',
     rollBackComment: 'Why, for the audit log (optional)',
@@ -126,6 +132,8 @@ export const historyTexts = defineTexts({
     rollBackHere: 'C’est déjà ce qu’il doit exécuter.',
     rollBackTitle: (name: string, hash: string) => `Ramener ${name} à ${hash}`,
     rollBackAsk: 'Une poussée en cours est remplacée.',
+    rollBackHalted: (hash: string, running: string) =>
+      `${running === '' ? '' : `${hash} : ${running}. `}Le déploiement arrêté se termine ainsi.`,
     rollBackFrom: 'De',
     rollBackTo: 'Retour à',
     rollBackComment: 'Pourquoi, pour le journal d’audit (facultatif)',
@@ -142,7 +150,7 @@ export const historyTexts = defineTexts({
     windows: { '1h': '1 heure', '6h': '6 heures', '24h': '24 heures', '7d': '7 jours' },
     churn: (rate: string) => `${rate} déconnexions par heure`,
     stats: (up: number, down: number, version: number) =>
-      `${n(up)} connexions · ${n(down)} déconnexions · ${n(version)} changements de version`,
+      `${n(up)} ${plural(up, 'connexion', 'connexions')} · ${n(down)} ${plural(down, 'déconnexion', 'déconnexions')} · ${n(version)} ${plural(version, 'changement', 'changements')} de version`,
     noEvents: 'Rien ne s’est encore passé.',
     event: {
       connected: (who: string, version: string) => `${who} connectée${version ? ` en ${version}` : ''}`,
@@ -160,3 +168,13 @@ export const historyTexts = defineTexts({
     noAlerts: 'Aucune alerte n’a jamais été levée pour ce workload.',
   },
 })
+
+/** What a rollback ends that is open still: a push under way, or a halted rollout, with who runs what; '' for nothing. */
+export function describeEndedBy(workload: WorkloadRecord): string {
+  const words = say(historyTexts)
+  const { current_config_push: push, active_config_hash: hash } = workload
+  if (!push || !isOpen(push)) return ''
+  if (push.rollout_status !== 'halted') return words.rollBackAsk
+  const running = otherwiseRunning(workload)
+  return words.rollBackHalted(shortHash(hash), running ? describeRunning(running) : '')
+}

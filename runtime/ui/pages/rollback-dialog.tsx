@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { environmentOf, isOpen } from '../../../lib/model/workload-states.ts'
+import { environmentOf } from '../../../lib/model/workload-states.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RollbackConfig, RollbackPrepare } from '../../../lib/wire/rollback.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -7,7 +7,7 @@ import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { sayFinding } from '../i18n/findings.ts'
 import { shortHash } from '../i18n/format.ts'
-import { historyTexts } from '../i18n/history.ts'
+import { describeEndedBy, historyTexts } from '../i18n/history.ts'
 import { CompareView } from '../parts/code.tsx'
 import { bind, TextArea } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -135,7 +135,7 @@ export function RollbackDialog({
     <Dialog title={words.rollBackTitle(name, shortHash(row.config_hash))} onClose={onClose}>
       <p>
         {say(changeTexts).pushReach(name, environmentOf(workload), workload.connected_instance_count, null)}{' '}
-        {workload.current_config_push && isOpen(workload.current_config_push) && words.rollBackAsk}
+        {describeEndedBy(workload)}
       </p>
       <FleetStandingNote workloadId={row.workload_id} isPush />
       <Loaded of={prepared}>

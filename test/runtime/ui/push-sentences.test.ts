@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Convergence } from '../../../lib/wire/convergence.ts'
 import type { PushAftermath, RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeAftermath, describeTakenBack } from '../../../runtime/ui/i18n/aftermath.ts'
 import { describeMessage } from '../../../runtime/ui/i18n/causes.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
+import { describeEndedBy } from '../../../runtime/ui/i18n/history.ts'
 import { describePush, describeSomeFailed } from '../../../runtime/ui/i18n/push-sentences.ts'
 import { sharesOf } from '../../../runtime/ui/logic/pushes.ts'
 
@@ -136,4 +138,29 @@ test('what an instance says of its error is told once: by its group, and beside 
   expect(describeMessage(row, [])).toBe(said)
   // Without a cause of its own, its words are all there is.
   expect(describeMessage({ error_message: said }, [group])).toBe(said)
+})
+
+describe('what a rollback ends', () => {
+  const workload = (push: Partial<RevisionRecord>) =>
+    ({
+      type: 'collector',
+      accepts_remote_config: true,
+      active_config_hash: 'dd38e98aaaa',
+      connected_instance_count: 8,
+      running_configs: {
+        wanted_count: 6,
+        instance_count: 8,
+        unknown_count: 0,
+        others: [{ config_hash: '516537fbbbb', instance_count: 2 }],
+      },
+      current_config_push: { status: 'pending', phase: 'applying', ...push },
+    }) as WorkloadRecord
+
+  test('is a push under way, or a halted rollout with who runs what, and nothing of what is over', () => {
+    expect(describeEndedBy(workload({}))).toBe('It supersedes a push that is under way.')
+    expect(describeEndedBy(workload({ rollout_status: 'halted' }))).toBe(
+      'dd38e98: 6 of 8 run it; 2 run 516537f. The halted rollout ends with this.',
+    )
+    expect(describeEndedBy(workload({ status: 'applied', phase: 'applied' }))).toBe('')
+  })
 })
