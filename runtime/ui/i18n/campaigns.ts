@@ -517,7 +517,7 @@ export const campaignTexts = defineTexts({
       variable_missing: 'une variable n’a pas de valeur',
       variables_changed:
         'ses propres valeurs ont été fixées après la demande, ou l’une de ses valeurs fixée ou choisie par qui a approuvé : une campagne les apporte',
-      version_gone: 'cette version de la configuration de flotte n’existe pas',
+      version_gone: 'cette version de la config de parc n’existe pas',
       workload_gone: 'il n’existe plus',
     } as Record<CampaignReason, string>,
     numbers: {

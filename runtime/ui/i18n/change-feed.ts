@@ -1,5 +1,5 @@
 import type { ChangeOutcome, ChangeRecord, FeedKind } from '../../../lib/wire/change-feed.ts'
-import { defineTexts, plural, say } from './define.ts'
+import { defineTexts, ofFr, plural, say } from './define.ts'
 import { formatNumber, shortHash } from './format.ts'
 
 const n = formatNumber
@@ -98,7 +98,7 @@ export const changeFeedTexts = defineTexts({
     tookBack: (failed: string, hash: string) =>
       failed === '' ? `Retour automatique à ${hash}` : `Retour automatique de ${failed} à ${hash}`,
     asked: (who: string, hash: string) => `${who} a demandé ${hash}`,
-    started: (who: string) => `campagne de ${who}`,
+    started: (who: string) => `campagne ${ofFr(who)}`,
     forWhom: (who: string) => `demandé par ${who}`,
     approvedBy: (who: string) => `approuvé par ${who}`,
     applies: (number: number) => `la version ${n(number)} s’applique automatiquement`,

@@ -41,6 +41,10 @@ export const language = signal<Language>('en')
 /** An area's texts in the language shown. */
 export const say = <T>(texts: Texts<T>): T => texts[language.value] as T
 
+/** French “de” before a name, as one says it: “d’olga@example.com”. */
+export const ofFr = (name: string): string =>
+  /^[aeiouyhàâéèêëîïôœù]/i.test(name) ? `d’${name}` : `de ${name}`
+
 /** `one` for exactly one (and in French for none), else `many`. */
 export function plural(count: number, one: string, many: string): string {
   const isOne = language.value === 'fr' ? Math.abs(count) < 2 : count === 1

@@ -24,6 +24,7 @@ const moment = once((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'me
 const day = once((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'long' }))
 const clock = once((locale) => new Intl.DateTimeFormat(locale, { timeStyle: 'short' }))
 const relative = once((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }))
+const inMonths = once((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'long' }))
 const list = once((locale) => new Intl.ListFormat(locale, { type: 'conjunction' }))
 
 /** Ticks every few seconds, so that relative times stay true. */
@@ -62,7 +63,12 @@ export function formatAgo(iso: string): string {
   const words = relative()
   if (Math.abs(seconds) < 10) return words.format(0, 'second')
   for (const [unit, size] of UNITS) {
-    if (Math.abs(seconds) >= size) return words.format(Math.trunc(seconds / size), unit)
+    if (Math.abs(seconds) >= size)
+      // The short French month is “m.”, as a minute might be.
+      return (unit === 'month' && language.value === 'fr' ? inMonths() : words).format(
+        Math.trunc(seconds / size),
+        unit,
+      )
   }
   return words.format(seconds, 'second')
 }

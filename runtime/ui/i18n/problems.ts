@@ -530,7 +530,7 @@ export const problemTexts = defineTexts({
     name_and_content_required: 'Le nom et le contenu sont requis.',
     name_required: 'Un nom est requis.',
     name_too_long: 'Le nom dépasse {max} caractères.',
-    no_owner: 'Aucun processus de cette flotte ne décide en ce moment. Réessayez dans quelques secondes.',
+    no_owner: 'Aucun processus de ce parc ne décide en ce moment. Réessayez dans quelques secondes.',
     no_password_here:
       'Cet utilisateur se connecte par le fournisseur d’identité et n’a pas de mot de passe ici.',
     no_rollback_target: 'Il n’y a pas de configuration antérieure à laquelle revenir.',

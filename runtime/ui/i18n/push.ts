@@ -78,9 +78,9 @@ export const pushTexts = defineTexts({
     applied: 'appliquées',
     failed: 'échouées',
     counts: (applied: number, failed: number, applying: number, waiting: number) =>
-      `${n(applied)} appliquées · ${n(failed)} échouées · ${n(applying)} en application · ${n(waiting)} en attente`,
+      `${n(applied)} ${plural(applied, 'appliquée', 'appliquées')} · ${n(failed)} ${plural(failed, 'échouée', 'échouées')} · ${n(applying)} en application · ${n(waiting)} en attente`,
     reached: (applied: number, failed: number, total: number) =>
-      `${n(applied)} appliquées, ${n(failed)} échouées sur ${n(total)} ${plural(total, 'instance', 'instances')}.`,
+      `${n(applied)} ${plural(applied, 'appliquée', 'appliquées')}, ${n(failed)} ${plural(failed, 'échouée', 'échouées')} sur ${n(total)} ${plural(total, 'instance', 'instances')}.`,
     theRequest: 'La demande',
     askedBy: (who: string, approver: string) =>
       approver ? `demandé par ${who}, approuvé par ${approver}` : `demandé par ${who}, approuvé par personne`,

@@ -88,7 +88,7 @@ export const reportTexts = defineTexts({
     scope: 'Ce qu’il couvre',
     scopes: {
       workloads: 'Des workloads choisis',
-      fleet: 'Toute la flotte',
+      fleet: 'Tout le parc',
       group: 'Un groupe de poussée ou une étiquette group',
       selector: 'Des étiquettes',
     },

@@ -452,7 +452,7 @@ export const workloadTexts = defineTexts({
     lastPush: 'Dernière poussée',
     noPush: 'Rien n’a encore été poussé.',
     pushCounts: (applied: number, failed: number, waiting: number) =>
-      `${n(applied)} appliquées · ${n(failed)} échouées · ${n(waiting)} en attente`,
+      `${n(applied)} ${plural(applied, 'appliquée', 'appliquées')} · ${n(failed)} ${plural(failed, 'échouée', 'échouées')} · ${n(waiting)} en attente`,
     differ: 'Instances à regarder',
     noneDiffer: 'Aucune instance ne se distingue.',
     moreAlike: (count: number) => `et ${n(count)} de plus`,

@@ -7,15 +7,20 @@ import { PROBLEMS, type ProblemCode, type WireCode, wireCodeOf } from '../../../
 import { describeAction } from '../../../runtime/ui/i18n/audit-actions.ts'
 import { describeCause, describeMessage } from '../../../runtime/ui/i18n/causes.ts'
 import { changeTexts } from '../../../runtime/ui/i18n/change.ts'
+import { changeFeedTexts } from '../../../runtime/ui/i18n/change-feed.ts'
 import { findingTexts } from '../../../runtime/ui/i18n/check-findings.ts'
 import { language, say, setBlanks } from '../../../runtime/ui/i18n/define.ts'
 import { discountTexts } from '../../../runtime/ui/i18n/discounts.ts'
 import { faultTexts } from '../../../runtime/ui/i18n/faults.ts'
 import { sayFinding } from '../../../runtime/ui/i18n/findings.ts'
+import { formatAgo, tick } from '../../../runtime/ui/i18n/format.ts'
+import { historyTexts } from '../../../runtime/ui/i18n/history.ts'
 import { libraryTexts } from '../../../runtime/ui/i18n/library.ts'
 import { problemTexts, sayProblem } from '../../../runtime/ui/i18n/problems.ts'
+import { pushTexts } from '../../../runtime/ui/i18n/push.ts'
 import { describeReason } from '../../../runtime/ui/i18n/reviews.ts'
 import { shellTexts } from '../../../runtime/ui/i18n/shell.ts'
+import { workloadTexts } from '../../../runtime/ui/i18n/workload.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 
@@ -68,6 +73,24 @@ describe('French', () => {
     expect(strays).toEqual([])
     const rules = Object.keys(changeTexts.fr.rule).filter((code) => code.startsWith('community.'))
     expect(Object.keys(changeTexts.fr.advice).sort()).toEqual(rules.sort())
+  })
+
+  test('counts one and none in the singular, elides before a vowel, and names a month in full', () => {
+    const { fr } = historyTexts
+    expect(fr.stats(1, 0, 2)).toBe('1 connexion · 0 déconnexion · 2 changements de version')
+    expect(pushTexts.fr.counts(1, 2, 0, 0)).toMatch(/^1 appliquée · 2 échouées ·/)
+    expect(workloadTexts.fr.pushCounts(2, 1, 0)).toMatch(/^2 appliquées · 1 échouée ·/)
+    const { started } = changeFeedTexts.fr
+    expect([started('olga@example.com'), started('pavel@example.com')]).toEqual([
+      'campagne d’olga@example.com',
+      'campagne de pavel@example.com',
+    ])
+    expect(formatAgo(new Date(tick.value - 5 * 2_592_000_000).toISOString())).toBe('il y a 5 mois')
+  })
+
+  test('calls the fleet “parc” wherever it is named', () => {
+    const strays = collect('runtime/ui/i18n', /'([^'\n]*\bflottes?\b[^'\n]*)'/g)
+    expect(strays).toEqual([])
   })
 
   test('has a sentence for everything that can be wrong with what was sent, and for its place', () => {
