@@ -82,8 +82,9 @@ export async function readLastComing(db: Db): Promise<number> {
 
 /**
  * Add what waits for a second person. A review of a rollback, a pin or labels takes the place of an open one of the same
- * kind and workload, under a new id: so nobody accepts what he has not seen. For labels, the authors of the open review
- * count as authors of the new one, and the classes that it kept are kept while it is younger than `LOWERING_WAIT_MS`.
+ * kind and workload, under a new id: so nobody accepts what he has not seen. For labels and rollbacks, the authors of the
+ * open review count as authors of the new one. The classes that labels kept are kept while the open review is younger than
+ * `LOWERING_WAIT_MS`; a rollback is as old as the first that nobody looked at, and names whoever did one since.
  */
 export async function insertReview(tx: Db, review: NewReview): Promise<Review> {
   const rows = await tx.query<Review>(
@@ -96,8 +97,11 @@ export async function insertReview(tx: Db, review: NewReview): Promise<Review> {
          kept_classes = case when ${IS_WAITING}
            then array(select distinct unnest(r.kept_classes || excluded.kept_classes) order by 1)
            else excluded.kept_classes end,
-         done_by = excluded.done_by, done_at = excluded.done_at, kept_since = excluded.kept_since,
-         author_ids = case when r.kind = 'labels'
+         done_by = case when r.kind <> 'rollback' then excluded.done_by
+           else array_to_string(array_remove(string_to_array(r.done_by, ', '), excluded.done_by) || excluded.done_by, ', ') end,
+         done_at = case when r.kind = 'rollback' then least(r.done_at, excluded.done_at) else excluded.done_at end,
+         kept_since = excluded.kept_since,
+         author_ids = case when r.kind in ('labels', 'rollback')
            then array(select distinct unnest(r.author_ids || excluded.author_ids)) else excluded.author_ids end
      returning ${COLUMNS}`,
     [

@@ -169,6 +169,27 @@ describe('a rollback and a pin', () => {
     expect((await look(bob, open[0]!.id)).status).toBe(200)
   })
 
+  it('what one rolls back before anybody looked at another’s is as old as that, and neither of both looks at it', async () => {
+    const [first, second] = [await run(1), await run(2)]
+    const back = async (who: SignedIn | undefined, hash: string) => {
+      expect((await call(who, `POST ${on(`/configs/${hash}/rollback`)}`)).status).toBe(202)
+      await settle()
+    }
+    await back(eve, first)
+    const [{ done_at: since } = { done_at: '' }] = await listed()
+    ctx.clock.advance(60_000)
+    await back(ann, second)
+    ctx.clock.advance(60_000)
+    await back(eve, first)
+    const open = await listed()
+    expect(open).toMatchObject([
+      { config_hash: first, done_at: since, done_by: 'ann@example.com, eve@example.com' },
+    ])
+    expect(await look(eve, open[0]!.id)).toMatchObject(another('author'))
+    expect(await look(ann, open[0]!.id)).toMatchObject(another('author'))
+    expect((await look(bob, open[0]!.id)).status).toBe(200)
+  })
+
   it('go with their workload, whose collectors are gone', async () => {
     await breakGlass()
     agent.goodbye()
