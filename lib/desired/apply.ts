@@ -14,8 +14,8 @@ import {
   type Approval,
   findApproval,
   findNewestApprovalFromGit,
-  findUnseenDraft,
   listOpenApprovalsOfGroup,
+  listUnseenDrafts,
 } from '../store/approvals.ts'
 import { areCommitAuthorsNoted, listCommitAuthors, noteCommitAuthors } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
@@ -109,8 +109,11 @@ interface Standing {
   approvalId: string | null
   /** The owner's requests for other texts that nobody pushed or ended. */
   others: readonly Approval[]
-  /** What the owner asked for last before it let go of the workload, where nobody brought that to run; else null. */
-  unseen: string | null
+  /**
+   * What the owner, or this account under another name, asked for last before Git let go of the workload, where nobody
+   * brought that to run.
+   */
+  unseen: readonly string[]
 }
 
 /** Read what decides about a wish. In a transaction that has locked the workload it stays true to its end. */
@@ -151,7 +154,8 @@ async function readStanding(
   })
   const open = await listOpenApprovalsOfGroup(db, workloadId, group)
   const others = open.filter(({ draftHash }) => draftHash !== hash)
-  const unseen = managed === null ? await findUnseenDraft(db, workloadId, group) : null
+  const asker = { workloadId, targetGroup: group, requesterId: actor.userId }
+  const unseen = managed === null ? await listUnseenDrafts(db, asker) : []
   return {
     ok: true,
     hash,
@@ -281,7 +285,7 @@ async function keepWish(
 const listUnseen = ({ hash, activeHash, managed, others, unseen }: Standing): string[] =>
   [
     ...others.map(({ draftHash }) => draftHash),
-    ...(unseen === null ? [] : [unseen]),
+    ...unseen,
     // Where what was asked for last runs, what ran before it was seen and replaced in order.
     ...(managed === null || managed.configHash === activeHash
       ? []

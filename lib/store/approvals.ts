@@ -1,3 +1,4 @@
+import { gitGroupOf } from '../model/git-group.ts'
 import type { APPROVAL_STATUSES } from '../wire/values.ts'
 import { DRAFT_OF_A } from './approval-drafts.ts'
 import { authorsOf } from './approval-votes.ts'
@@ -334,25 +335,27 @@ export async function findNewestApprovalFromGit(
 }
 
 /**
- * The hash of the text of a group's newest request where nobody pushed that, or what it brought was taken back right after;
- * null where it ran, and where there was none.
+ * The hashes of the texts of a group's newest request, and of the newest from Git that an account asked for under whatever
+ * owner's name, where nobody pushed that, or what it brought was taken back right after.
  */
-export async function findUnseenDraft(
+export async function listUnseenDrafts(
   db: Db,
-  workloadId: string,
-  targetGroup: string,
-): Promise<string | null> {
+  { workloadId, targetGroup, requesterId }: Pick<Approval, 'workloadId' | 'targetGroup' | 'requesterId'>,
+): Promise<string[]> {
+  const newest = (
+    which: string,
+  ) => `(select id, status, draft_hash as hash from approvals where workload_id = $1 and ${which}
+    order by created_at desc, (status in ('pending', 'approved')) desc, id desc limit 1)`
   const rows = await db.query<{ hash: string }>(
     `with newest as (
-       select id, status, draft_hash as hash from approvals where workload_id = $1 and target_group = $2
-       order by created_at desc, (status in ('pending', 'approved')) desc, id desc limit 1)
-     select hash from newest where status <> 'pushed' or (
+       ${newest('target_group = $2')} union ${newest(`requester_id = $3 and starts_with(target_group, $4)`)})
+     select distinct hash from newest where status <> 'pushed' or (
        select next.kind from pushes own join pushes next on next.workload_id = own.workload_id and next.seq > own.seq
        where own.workload_id = $1 and own.approval_id = newest.id order by next.seq limit 1)
        in ('rollback', 'auto-rollback')`,
-    [workloadId, targetGroup],
+    [workloadId, targetGroup, requesterId, gitGroupOf('')],
   )
-  return rows[0]?.hash ?? null
+  return rows.map(({ hash }) => hash)
 }
 
 /**

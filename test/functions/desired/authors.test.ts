@@ -195,6 +195,19 @@ describe('whoever made what Git asked for before', () => {
     expect(await approve(again.approval_id, ann)).toEqual([409, 'author'])
   })
 
+  it('does not where the pipeline asks under another owner’s name since', async () => {
+    await wish(TEXT, mine())
+    await release()
+    const other = { ...others, owner: 'elsewhere' }
+    const second = await wish(OTHER, other)
+    expect(await approve(second.approval_id, ann)).toEqual([409, 'author'])
+    await release('elsewhere')
+    // What another account asked for has to do with nobody else's: it could name anybody.
+    const body = { owner: 'third', config: `${TEXT}# a third text\n`, ...others }
+    const third = await invoke(ctx, `POST ${path()}/desired`, { as: bob.token, body })
+    expect(await approve((third.json as DesiredResult).approval_id, ann)).toEqual([200, undefined])
+  })
+
   it('does once theirs was approved by somebody else and pushed, and Git is told by whom the next one is', async () => {
     const { approval_id: id } = await wish(TEXT, mine())
     expect(await approve(id, bob)).toEqual([200, undefined])
@@ -210,8 +223,8 @@ describe('whoever made what Git asked for before', () => {
   })
 })
 
-async function release(): Promise<void> {
-  const gone = `DELETE ${path()}/desired?owner=platform`
+async function release(owner = 'platform'): Promise<void> {
+  const gone = `DELETE ${path()}/desired?owner=${owner}`
   expect((await invoke(ctx, gone, { as: pipeline.token })).status).toBe(204)
 }
 
