@@ -48,7 +48,7 @@ import {
   noteManagedCampaign,
 } from '../store/managed-fleet-configs.ts'
 import { decideFleet, type FleetVerdict } from './decide-fleet.ts'
-import { isOwner, tellCommit, toAuthorNames } from './owner.ts'
+import { isOwner, recordNamed, tellCommit, toAuthorNames } from './owner.ts'
 import { type ReleaseRefusal, refuseRelease } from './refuse-release.ts'
 
 /** What proposing fleet configs needs beside what campaigns need. */
@@ -354,7 +354,7 @@ async function keepWish(
       resource: 'fleet_config',
       resourceId: id,
       configHash: draft.hash,
-      detail: JSON.stringify({ owner, number: version, commit_sha: commitSha, commit_author: commitAuthor }),
+      detail: JSON.stringify({ owner, number: version, commit_sha: commitSha, ...recordNamed(wanted) }),
     })
     return { ok: true, fleetConfigId: id, version }
   })

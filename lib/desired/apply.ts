@@ -29,7 +29,7 @@ import {
 } from '../store/managed-configs.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import { type DesiredVerdict, decideDesired } from './decide.ts'
-import { isOwner, tellCommit, toAuthorNames } from './owner.ts'
+import { isOwner, recordNamed, tellCommit, toAuthorNames } from './owner.ts'
 import { type ReleaseRefusal, refuseRelease } from './refuse-release.ts'
 
 const REPLACED = 'Git asks for something else now'
@@ -267,7 +267,7 @@ async function keepWish(
     // The commit that asked first stays noted as the one that did.
     await keepManagedConfig(tx, { ...wish, ...(isSameWish ? { ...managed, ...ran } : {}), approvalId })
     if (isAcceptedAtOnce(wanted, standing)) await acceptWish(tx, workloadId, owner)
-    const detail = JSON.stringify({ owner, commit_sha: commitSha, commit_author: commitAuthor })
+    const detail = JSON.stringify({ owner, commit_sha: commitSha, ...recordNamed(wanted) })
     const about = { resource: 'workload', resourceId: workloadId, configHash: hash, detail }
     await tx.recordAll([
       ...ended,

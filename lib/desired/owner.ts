@@ -32,6 +32,24 @@ function formsOf(text: string): string[] {
   return [name!, address!].map(toEmailKey).filter((form) => form !== '')
 }
 
+/** So many characters of the audit log's detail are for those whom a commit names beside its author. */
+const RECORDED_MAX = 4_000
+
+/** Whom a commit names, for the audit log: none of them counts as a second person, so whose word that is must be known. */
+export function recordNamed({ commitAuthor, commitAuthors }: CommitAuthors): Record<string, unknown> {
+  let room = RECORDED_MAX
+  const recorded = commitAuthors.filter((said) => {
+    room -= JSON.stringify(said).length + 1
+    return room >= 0
+  })
+  const leftOut = commitAuthors.length - recorded.length
+  return {
+    commit_author: commitAuthor,
+    ...(recorded.length === 0 ? {} : { commit_authors: recorded }),
+    ...(leftOut === 0 ? {} : { commit_authors_left_out: leftOut }),
+  }
+}
+
 /** What is done about a text that somebody is to approve. */
 const ASKED_FOR: ReadonlySet<DesiredResult['action']> = new Set(['propose', 'waits'])
 

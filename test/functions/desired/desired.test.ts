@@ -63,9 +63,9 @@ describe('a config that Git holds', () => {
   it('is asked for once, with its commit, and says so when it is asked again', async () => {
     expect(await wish(FIRST, { dry_run: true })).toMatchObject({ action: 'propose' })
     expect([await requests(), await managed()]).toEqual([[], []])
-    const first = await wish(FIRST)
+    const first = await wish(FIRST, { commit_authors: ['Bob <bob@example.com>'] })
     expect(first).toMatchObject({ action: 'propose', config_hash: configHash(FIRST) })
-    const again = await wish(FIRST, { commit_sha: 'def456' })
+    const again = await wish(FIRST, { commit_sha: 'def456', commit_authors: ['Bob <bob@example.com>'] })
     expect(again).toEqual({ ...first, action: 'waits' })
     expect(await requests()).toMatchObject([
       {
@@ -82,6 +82,11 @@ describe('a config that Git holds', () => {
     expect(await managed('?owner=other')).toEqual([])
     const records = await listAuditRecords(database.pool, {}, { beforeSeq: null, limit: 2, offset: 0 })
     expect(records.map(({ action }) => action)).toEqual(['config.approval.request', 'config.manage'])
+    // Whoever is named does not count as a second person, so it is known which account named him.
+    expect(JSON.parse(records[1]!.detail)).toMatchObject({
+      commit_author: 'Ann',
+      commit_authors: ['Bob <bob@example.com>'],
+    })
   })
 
   it('is unchanged once people approved and pushed it, and goes back and forth as Git does', async () => {
