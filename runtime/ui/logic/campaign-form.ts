@@ -111,7 +111,7 @@ export function toValues(of: CampaignRecord): CampaignValues {
     name: of.name,
     description: of.description,
     kind: change.kind ?? 'text',
-    text: textOf(change),
+    text: textOfChange(change),
     takeover: change.kind !== 'patch' && change.takeover === true,
     unfitRefuses: change.kind === 'patch' && change.where_unfit === 'refuse',
     version:
@@ -137,8 +137,9 @@ export const canBeTyped = ({ scope, waves }: Pick<CampaignRecord, 'scope' | 'wav
     (selector) => !selector?.types && !selector?.versions && !selector?.capabilities,
   )
 
-function textOf(change: CampaignChange): string {
-  if (change.kind === 'patch') return JSON.stringify(change.patch ?? {}, null, 2)
+/** The config or the patch of a campaign as it is typed; '' for a version, and where it is not shown. */
+export function textOfChange(change: CampaignChange): string {
+  if (change.kind === 'patch') return change.patch === undefined ? '' : JSON.stringify(change.patch, null, 2)
   return change.kind === 'version' ? '' : (change.yaml ?? '')
 }
 

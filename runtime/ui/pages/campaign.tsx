@@ -31,6 +31,7 @@ import { useNow } from '../state/use-now.ts'
 import { usePolling } from '../state/use-polling.ts'
 import { useResource } from '../state/use-resource.ts'
 import { isNarrow } from '../state/viewport.ts'
+import { CampaignDraft } from './campaign-draft.tsx'
 import { CampaignWent, useCampaignFigures } from './campaign-figures.tsx'
 import { PlanNumbers, Waves } from './campaign-plan.tsx'
 import { CampaignRules } from './campaign-rules.tsx'
@@ -306,7 +307,6 @@ const mayChangeByItself = ({ planning, status, failed_since: failed }: CampaignR
   (failed?.['going_back'] ?? 0) > 0
 
 function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
-  const words = say(campaignTexts)
   const isBusy = mayChangeByItself(of)
   usePolling(isBusy, reload, POLL_MS)
   const now = useNow(of.wave_ends_at !== undefined)
@@ -336,7 +336,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
       {(of.status === 'rolling_back' || of.status === 'rolled_back') && <ByItself of={of} />}
       {!isStarted && <KeptFromCampaign of={of} />}
       {of.plan === undefined ? (
-        <p class="empty">{words.noPlan}</p>
+        <CampaignDraft of={of} />
       ) : (
         <div class="stack">
           <Waves of={of} plan={of.plan} now={now} />

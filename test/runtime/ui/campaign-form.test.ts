@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { describeDraft, describeScope } from '../../../runtime/ui/i18n/campaign-draft.ts'
 import { describeLimit } from '../../../runtime/ui/i18n/campaign-form.ts'
 import {
   type CampaignValues,
@@ -147,3 +148,31 @@ function waves(first: Partial<CampaignValues['waves'][number]>): CampaignValues[
   const all = emptyValues().waves
   return [{ ...all[0]!, ...first }, all[2]!]
 }
+
+it('says of a draft what it carries, whom it means without whom, and in which waves', () => {
+  const draft = {
+    change: { kind: 'version', fleet_config_id: 'a', number: 2 },
+    scope: {
+      selector: { match_labels: { 'muster/site': 'lyon' }, versions: ['0.149.0'] },
+      exclude_names: ['edge-7'],
+      exclude_ids: ['b'],
+    },
+    waves: [
+      { count: 1, dwell_seconds: 300 },
+      { percentage: 25, selector: { match_labels: { tier: 'b' } } },
+      {},
+    ],
+  } satisfies Parameters<typeof describeDraft>[0]
+  expect(describeDraft(draft)).toEqual([
+    ['What', 'Version 2 of a fleet config'],
+    ['Which workloads', 'muster/site=lyon, version in (0.149.0) · without edge-7 and 1 workload'],
+    ['Wave 1', '1 workload, then watched for 5 min'],
+    ['Wave 2', '25 % of all, tier=b'],
+    ['Wave 3', 'all that are left'],
+  ])
+  expect([
+    describeScope({}, 'version'),
+    describeScope({ selector: {} }, 'text'),
+    describeScope({ workload_ids: ['a', 'b'] }, 'text'),
+  ]).toEqual(['all that are under the fleet config', 'the whole fleet', '2 workloads chosen in the fleet'])
+})
