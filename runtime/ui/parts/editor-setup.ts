@@ -27,7 +27,11 @@ const COLORS = HighlightStyle.define([
 const THEME = EditorView.theme({
   '&': { color: 'var(--ink)', backgroundColor: 'var(--surface)' },
   // The outline lies under the line numbers, which stand in a layer of their own: the ring is drawn above them again.
-  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
+  '&.cm-focused': {
+    outline: '2px solid var(--accent)',
+    outlineOffset: '-2px',
+    borderRadius: 'var(--radius)',
+  },
   '&.cm-focused::after': {
     content: '""',
     position: 'absolute',
@@ -48,7 +52,21 @@ const THEME = EditorView.theme({
     color: 'var(--ink)',
     border: '1px solid var(--line)',
   },
-  '.cm-panels input, .cm-panels button': { color: 'var(--ink)', backgroundImage: 'none' },
+  // As the fields and buttons of the pages are; its own are those of a bare browser, and smaller.
+  '.cm-panel.cm-search': { padding: '6px 28px 6px 8px', font: '13px var(--sans)' },
+  '.cm-panel.cm-search label': { fontSize: '13px', marginRight: '8px' },
+  '.cm-panel.cm-search input.cm-textfield, .cm-panel.cm-search button.cm-button': {
+    color: 'var(--ink)',
+    background: 'var(--surface)',
+    border: '1px solid var(--line)',
+    borderRadius: 'var(--radius)',
+    padding: '3px 9px',
+    fontSize: '13px',
+    cursor: 'pointer',
+  },
+  '.cm-panel.cm-search input.cm-textfield': { cursor: 'text' },
+  '.cm-panel.cm-search button.cm-button:hover': { borderColor: 'var(--line-strong)' },
+  '.cm-panel.cm-search button[name=close]': { color: 'var(--muted)', fontSize: '18px', padding: '0 6px' },
   '.cm-searchMatch': { backgroundColor: 'var(--warn-soft)' },
   '.cm-changedLine, .cm-insertedLine': { backgroundColor: 'var(--ok-soft) !important' },
   '.cm-deletedChunk': { backgroundColor: 'var(--bad-soft) !important' },

@@ -104,6 +104,12 @@ describe('the text of a config', () => {
     await find.fill('memory_limiter')
     await page.keyboard.press('Enter')
     await text.locator('.cm-searchMatch').first().waitFor()
+    // Its fields and buttons are of the size that they have elsewhere.
+    const sizes = await page
+      .locator('.cm-search')
+      .locator('input[name=search], button[name=next], label')
+      .evaluateAll((parts) => parts.map((part) => Number.parseFloat(getComputedStyle(part).fontSize)))
+    expect(Math.min(...sizes)).toBeGreaterThanOrEqual(12)
   })
 })
 
