@@ -48,7 +48,7 @@ test('whoever may not approve reads who is in the way, and where, and is not tol
       /^Nobody can approve it: admin@example\.com asked for the same text elsewhere, or earlier, and made or changed your account \(.*\), and no other account counts\. See that request\.$/,
     )
   const ways = page.getByRole('list', { name: 'What ends it' })
-  await ways.getByText(/makes an account that may approve, and then it is asked for again/).waitFor()
+  await ways.getByText(/makes an account that may approve; then it is asked for again/).waitFor()
   await expect
     .poll(() => ways.getByRole('button').allTextContents())
     .toEqual(['Edit as a new draft', 'Users', 'Approval policy'])
@@ -79,7 +79,7 @@ test('where nobody can approve, what the page says to do leads to an approval', 
   await signIn(page)
   await page.goto(`/workloads/${ids[1]}/changes/${first.id}`)
   await page.getByText(/^Nobody can approve it: /).waitFor()
-  await page.getByText(/makes an account that may approve, and then it is asked for again/).waitFor()
+  await page.getByText(/makes an account that may approve; then it is asked for again/).waitFor()
   await page.getByRole('link', { name: 'Users', exact: true }).waitFor()
   await context.close()
   const rita = { email: 'rita@example.com', password: PASSWORD }
