@@ -19,13 +19,15 @@ export default defineHttp({
   async handle({ params, body, actor }, ctx) {
     const asking = await mayDecide(ctx, params.id, actor, 'approve')
     if (!asking.ok) return asking.reply
-    if (body.plan_hash === '') return problem('campaign-plan-unnamed')
     const outcome = await approveCampaign(ctx.campaigns.parts, {
       id: params.id,
       actor: asking.actor,
       comment: body.comment,
       planHash: body.plan_hash,
     })
+    // A hash that is absent is that of no plan.
+    if (!outcome.ok && outcome.code === 'campaign-plan-changed' && body.plan_hash === '')
+      return problem('campaign-plan-unnamed')
     return replyToDecision(ctx, actor, outcome)
   },
 })

@@ -25,7 +25,6 @@ export default defineHttp({
   async handle({ params, body, actor }, ctx) {
     const asking = await mayDecide(ctx, params.id, actor, 'request')
     if (!asking.ok) return asking.reply
-    if (body.plan_hash === '') return problem('campaign-plan-unnamed')
     const outcome = await requestCampaign(ctx.campaigns.parts, {
       id: params.id,
       actor: asking.actor,
@@ -33,6 +32,9 @@ export default defineHttp({
       planHash: body.plan_hash,
       prodConfirmation: body.prod_confirmation,
     })
+    // A hash that is absent is that of no plan.
+    if (!outcome.ok && outcome.code === 'campaign-plan-changed' && body.plan_hash === '')
+      return problem('campaign-plan-unnamed')
     return replyToDecision(ctx, actor, outcome)
   },
 })

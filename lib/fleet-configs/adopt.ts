@@ -15,12 +15,11 @@ export interface AdoptGroup {
 const CHUNK = 500
 
 /**
- * Whether a workload is a collector that accepts configs and that nothing was ever pushed to. One whose only push failed
- * has no base either; its text is corrected on its own page, and not taken over from nothing.
+ * Whether a workload is a collector that accepts configs and has none from here: nothing was ever pushed to it, or only what
+ * failed with nothing to go back to.
  */
 export const isAdoptable = (workload: Workload): boolean =>
   isUnmanaged(workload) &&
-  workload.newestPush === null &&
   workload.archivedAt === null &&
   workload.type === 'collector' &&
   workload.acceptsRemoteConfig

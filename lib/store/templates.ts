@@ -81,10 +81,12 @@ export async function findTemplate(db: Db, id: string): Promise<Template | null>
   return rows[0] ?? null
 }
 
-/** The bytes that the texts of the templates take that somebody made. */
+/** About how many bytes the templates take that somebody made, with what names and sorts them. */
 export async function measureTemplatesOf(tx: Db, userId: string): Promise<number> {
   const rows = await tx.query<{ bytes: number }>(
-    `select coalesce(sum(octet_length(content)), 0)::float8 as bytes from templates where created_by = $1`,
+    `select coalesce(sum(octet_length(content) + octet_length(name) + octet_length(category) + octet_length(stack)
+       + octet_length(tags::text) + 1024), 0)::float8 as bytes
+     from templates where created_by = $1`,
     [userId],
   )
   return rows[0]!.bytes

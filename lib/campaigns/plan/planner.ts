@@ -6,6 +6,7 @@ import { sortedJson } from '../../model/sorted-json.ts'
 import { openSelector, toSelectable } from '../../selectors/selector.ts'
 import { type PlannedTarget, replaceCampaignTargets } from '../../store/campaign-targets.ts'
 import { keepPlan, type StoredCampaign } from '../../store/campaigns.ts'
+import type { Db } from '../../store/db.ts'
 import { listOnFailed, listOnUnapproved } from '../../store/pushes.ts'
 import { listKeptProduction } from '../../store/reviews.ts'
 import { mapInTurns, nextTurn } from '../../turns.ts'
@@ -118,11 +119,9 @@ export class CampaignPlanner {
     const ids = planned.map(({ workloadId }) => workloadId)
     const onUnapproved = await listOnUnapproved(db, ids)
     const onFailed = await listOnFailed(db, ids)
-    const keptProduction = await listKeptProduction(db, ids)
     await sideBySide([...members.keys()], SIDE_BY_SIDE, async (at) => {
       const one = planned[at]!
       if (members[at]!.meant !== 'excluded') Object.assign(one, await this.#look(judge, groups, one))
-      if (keptProduction.has(one.workloadId)) one.judgement = { ...one.judgement, isProduction: true }
       if (campaign.change.kind === 'patch' && onUnapproved.has(one.workloadId))
         Object.assign(one, withoutApprovedBase(one))
       if (++progress.done % TURN === 0) {
@@ -130,6 +129,7 @@ export class CampaignPlanner {
         if (progress.done % (TURN * 25) === 0) this.#changed(campaign.id)
       }
     })
+    await noteKeptProduction(db, planned)
     await partByReports(this.#parts, planned)
     const hasProduction = planned.some(({ judgement }) => isPushed(judgement) && judgement.isProduction)
     const { waves, targets } = await toTargets(campaign, planned, hasProduction)
@@ -179,6 +179,16 @@ export class CampaignPlanner {
     const judgement = { ...excluded(workload), verdict: 'refused', reason: 'unreadable' } as const
     return found ?? { judgement, report: null, groupKey: null }
   }
+}
+
+/** What keeps being production after changes of labels that nobody has accepted is planned as that, as it is approved. */
+async function noteKeptProduction(db: Db, planned: readonly Planned[]): Promise<void> {
+  const kept = await listKeptProduction(
+    db,
+    planned.map(({ workloadId }) => workloadId),
+  )
+  for (const one of planned)
+    if (kept.has(one.workloadId)) one.judgement = { ...one.judgement, isProduction: true }
 }
 
 /** Part groups of workloads without a base, which get the same, by what they report and lose. */

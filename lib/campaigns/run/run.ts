@@ -133,7 +133,9 @@ export async function loadRun(
     steady: resultsOf(applied.filter(({ wasDrifted }) => !wasDrifted)),
     driftingSinceMs: former?.driftingSinceMs ?? new Map(),
     sight: NOTHING_SEEN,
-    offline: new Map(offline.map(({ workloadId, awaySince }) => [workloadId, awaySince])),
+    offline: new Map(
+      offline.map(({ workloadId, awaySince }) => [workloadId, former?.offline.get(workloadId) ?? awaySince]),
+    ),
     busy: former?.busy ?? new Map(),
     leftAlone: new Map(),
     isStale: false,

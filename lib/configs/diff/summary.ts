@@ -47,11 +47,11 @@ export function summarise(
   return [...lines.values()]
 }
 
-/** The signals that some pipeline sends somewhere. */
-const sentSignals = ({ pipelines }: ComparedConfig): ReadonlySet<string> =>
+/** The signals that some pipeline sends somewhere: what a connector takes goes on within the collector, as another signal. */
+const sentSignals = ({ pipelines, parts }: ComparedConfig): ReadonlySet<string> =>
   new Set(
     [...pipelines].flatMap(([name, pipeline]) =>
-      sectionIds(pipeline, 'exporters').length > 0 ? [signalOf(name)] : [],
+      sectionIds(pipeline, 'exporters').some((id) => !parts.has(`connectors:${id}`)) ? [signalOf(name)] : [],
     ),
   )
 

@@ -159,22 +159,21 @@ const sayWhoIsListed = (exporter: string, isListed: boolean): string =>
     ? `${exporter} is listed in MUSTER_POLICY_CRITICAL_EXPORTERS of the service.`
     : 'MUSTER_POLICY_CRITICAL_EXPORTERS of the service lists none, so that in production every exporter must stay; once it lists some, the others may go.'
 
-/** The new name of an exporter that is used under another one with the same settings; null where there is none. */
-function findRenamed(
-  id: string,
-  { candidate, current }: { candidate: ParsedConfig; current: ParsedConfig },
-): string | null {
+/** The new names of exporters that are used under another one with the same settings, by their former names. */
+function findRenamed(candidate: ParsedConfig, current: ParsedConfig): ReadonlyMap<string, string> {
+  const keyOf = ({ id, settings }: Component) => `${componentType(id)} ${sortedJson(settings)}`
   const before = componentsOf(current, 'exporters')
-  const settings = before.find((one) => one.id === id)?.settings
-  if (settings === undefined) return null
+  const former = new Set(before.map(({ id }) => id))
   const used = usedExporters(candidate)
-  const text = sortedJson(settings)
-  const isNew = (name: string) => used.has(name) && !before.some((one) => one.id === name)
-  const after = componentsOf(candidate, 'exporters').find(
-    (one) =>
-      isNew(one.id) && componentType(one.id) === componentType(id) && sortedJson(one.settings) === text,
+  const added = new Map<string, string>()
+  for (const one of componentsOf(candidate, 'exporters'))
+    if (used.has(one.id) && !former.has(one.id) && !added.has(keyOf(one))) added.set(keyOf(one), one.id)
+  return new Map(
+    before.flatMap((one) => {
+      const name = added.get(keyOf(one))
+      return name === undefined ? [] : [[one.id, name]]
+    }),
   )
-  return after?.id ?? null
 }
 
 function findRemovedExporters({ candidate, current, criticalExporters }: PolicyCase): PolicyHit[] {
@@ -182,18 +181,19 @@ function findRemovedExporters({ candidate, current, criticalExporters }: PolicyC
   const after = usedExporters(candidate)
   const isListed = criticalExporters.length > 0
   const remaining = new Set(pipelinesOf(candidate).map(({ name }) => name))
+  const renamed = findRenamed(candidate, current)
   return [...usedExporters(current)]
     .filter(([id]) => !after.has(id) && (!isListed || criticalExporters.includes(id)))
     .map(([id, pipelines]) => {
       const names = pipelines.map(redactName).join(', ')
       const exporter = redactName(id)
       const [first = ''] = pipelines
-      const renamed = findRenamed(id, { candidate, current })
-      if (renamed !== null)
+      const name = renamed.get(id)
+      if (name !== undefined)
         return {
-          path: `exporters.${redactName(renamed)}`,
+          path: `exporters.${redactName(name)}`,
           about: exporter,
-          message: `${exporter} is called ${redactName(renamed)} now, with the same settings; the policy goes by names.`,
+          message: `${exporter} is called ${redactName(name)} now, with the same settings; the policy goes by names.`,
           remediation: `Keep the name ${exporter}. ${sayWhoIsListed(exporter, isListed)}`,
         }
       return {

@@ -10,7 +10,7 @@ export const adoptTexts = defineTexts({
   en: {
     title: 'Adopt',
     open: 'Adopt…',
-    lead: 'Workloads that muster never pushed to, by what they report to run. What they report is resolved and masked, so it is never pushed back: give the text that it was made of, and a campaign takes them over.',
+    lead: 'Workloads that run no config from here, as muster never pushed to them or only what failed, by what they report to run. What they report is resolved and masked, so it is never pushed back: give the text that it was made of, and a campaign takes them over.',
     none: 'Every collector that takes configs has got one from here.',
     group: 'Reported config',
     unlike: 'nothing, or not all of its instances the same',
@@ -39,7 +39,7 @@ export const adoptTexts = defineTexts({
   fr: {
     title: 'Adopter',
     open: 'Adopter…',
-    lead: 'Les workloads où muster n’a jamais rien poussé, selon ce qu’ils disent exécuter. Ce qu’ils disent est résolu et masqué, on ne le leur renvoie donc jamais : donnez le texte d’origine, et une campagne les reprend.',
+    lead: 'Les workloads qui n’exécutent aucune config d’ici, muster n’y ayant rien poussé ou seulement ce qui a échoué, selon ce qu’ils disent exécuter. Ce qu’ils disent est résolu et masqué, on ne le leur renvoie donc jamais : donnez le texte d’origine, et une campagne les reprend.',
     none: 'Chaque collecteur qui prend des configs en a reçu une d’ici.',
     group: 'Config rapportée',
     unlike: 'rien, ou pas la même pour toutes les instances',

@@ -10,6 +10,7 @@ import { campaignFormTexts } from './campaign-form.ts'
 import { campaignTexts } from './campaigns.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatDuration, formatList, formatNumber } from './format.ts'
+import { describeScopes } from './user-groups.ts'
 
 const n = formatNumber
 
@@ -19,6 +20,7 @@ export const campaignDraftTexts = defineTexts({
     underIt: 'all that are under the fleet config',
     all: 'the whole fleet',
     without: (what: string) => `without ${what}`,
+    within: (scopes: string) => `within ${scopes}`,
     counted: (count: number) => `${n(count)} ${plural(count, 'workload', 'workloads')}`,
     share: (percentage: number) => `${n(percentage)} % of all`,
     left: 'all that are left',
@@ -27,8 +29,9 @@ export const campaignDraftTexts = defineTexts({
     underIt: 'tous ceux sous la config de parc',
     all: 'tout le parc',
     without: (what: string) => `sans ${what}`,
+    within: (scopes: string) => `dans ${scopes}`,
     counted: (count: number) => `${n(count)} ${plural(count, 'workload', 'workloads')}`,
-    share: (percentage: number) => `${n(percentage)} % du tout`,
+    share: (percentage: number) => `${n(percentage)} % de l’ensemble`,
     left: 'tous ceux qui restent',
   },
 })
@@ -54,7 +57,8 @@ export function describeScope(scope: CampaignScope, kind: CampaignChange['kind']
   if (meant.length === 0) meant.push(kind === 'version' ? words.underIt : words.all)
   const left = [...(without ? conditionsOf(without) : []), ...(exclude_names ?? [])]
   if (exclude_ids && exclude_ids.length > 0) left.push(words.counted(exclude_ids.length))
-  return [...meant, ...(left.length > 0 ? [words.without(formatList(left))] : [])].join(' · ')
+  const within = scope.cut_to ? [words.within(describeScopes(scope.cut_to))] : []
+  return [...meant, ...within, ...(left.length > 0 ? [words.without(formatList(left))] : [])].join(' · ')
 }
 
 function describeWave(wave: CampaignWave, isLast: boolean): string {

@@ -160,11 +160,13 @@ describe('GET /api/configs', () => {
 
 it('takes so much text of one account, as nobody removes it again', async () => {
   const { id } = (await create({ name: 'Large', content: YAML })).json as TemplateRecord
-  const fill = `update templates set content = repeat('x', 64 * 1024 * 1024 - 20) where id = $1`
+  const fill = `update templates set content = repeat('x', 64 * 1024 * 1024 - 4096) where id = $1`
   await database.pool.execute(fill, [id])
   expect((await create({ name: 'Small', content: YAML.slice(0, 10) })).status).toBe(201)
   const full = { status: 409, json: { code: 'templates_too_large', max: 64 } }
-  expect(await create({ name: 'One more', content: YAML })).toMatchObject(full)
+  // What names and sorts it counts as well.
+  expect(await create({ name: 'One more'.repeat(1_000), content: 'x' })).toMatchObject(full)
+  expect(await create({ name: 'One more', content: `${YAML}# ${'x'.repeat(4_000)}\n` })).toMatchObject(full)
   const other = await signIn(ctx, { groups: ['editor'] })
   const body = { name: 'Of another', content: YAML }
   expect((await invoke(ctx, 'POST /api/configs', { as: other.token, body })).status).toBe(201)

@@ -441,4 +441,9 @@ test('a signal that no pipeline sends any more is said, and not one that another
   expect(lostBy('exporters: [otlp/backend, debug]', 'exporters: []')).toMatchObject([{ signal: 'logs' }])
   expect(lostBy('exporters: [otlp/backend, debug]', 'exporters: [debug]')).toEqual([])
   expect(lostBy('    logs:', '    logs/all:')).toEqual([])
+  // What only a connector takes any more is counted, and sent nowhere as what it is.
+  const counting = (text: string) => text.replace('service:\n', 'connectors:\n  count: {}\nservice:\n')
+  const both = counting(edit('[otlp/backend, debug]', '[otlp/backend, count]'))
+  const { human_summary } = diff(both, both.replace('[otlp/backend, count]', '[count]'))
+  expect(human_summary).toContainEqual(expect.objectContaining({ category: 'signal', signal: 'logs' }))
 })
