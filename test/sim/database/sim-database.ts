@@ -77,7 +77,8 @@ const CUT_WITHIN = 8
 const LATE_MS = 6_000
 const PUSHES = /^\s*insert into pushes\b/i
 const MEMBERS = /^\s*insert into rollout_members\b/i
-const CHANGES = /^\s*(insert|update|delete|with)\b/i
+const CHANGES =
+  /^\s*(insert|update|delete)\b|^\s*with\b[\s\S]*\b(insert\s+into|delete\s+from|update\s+\w+\s+(\w+\s+)?set)\b/i
 
 /**
  * The real PostgreSQL, made to take virtual time and to fail on demand: statements take a while, sessions break, the
