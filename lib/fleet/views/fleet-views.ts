@@ -77,7 +77,7 @@ export class FleetViews {
     const nowMs = clock.monotonicMs()
     const kept = this.#kept
     if (kept !== null && kept.changes === this.#changes && nowMs < kept.untilMs) return kept.tally
-    const tally = tallyRecords(this.#records(fleet.state.workloads.values()))
+    const tally = tallyRecords(this.#records(fleet.state.workloads.values()), clock)
     this.#kept = { changes: this.#changes, untilMs: nowMs + TALLY_MS, tally }
     // What failed is not kept.
     tally.catch(() => {

@@ -1,10 +1,11 @@
+import type { Clock } from '../../clock.ts'
 import { type First, keepFirst } from '../../keep-first.ts'
 import { noPresences, presenceOf } from '../../model/presence.ts'
 import { isAllUnhealthy, toneOfTrouble, troubleNow, troubleRank } from '../../model/troubles.ts'
 import { newestFirst } from '../../model/versions.ts'
 import { compareNames, nameOf } from '../../model/workload-names.ts'
 import { clusterOf, environmentOf } from '../../model/workload-states.ts'
-import { inTurns } from '../../turns.ts'
+import { eachInTurns, inTurns } from '../../turns.ts'
 import type { FleetSummary } from '../../wire/fleet-summary.ts'
 import type { SteadyRecord } from './workload.ts'
 
@@ -121,31 +122,36 @@ async function sharedAmong(names: ReadonlyMap<string, number>): Promise<string[]
   return shared
 }
 
-/** Count the fleet by its records, some in each turn of the event loop. */
-export async function tallyRecords(records: Iterable<SteadyRecord>): Promise<FleetTally> {
+/**
+ * Count the fleet by its records, some in each turn of the event loop, and fewer where they take long to make: `records`
+ * makes each as it is counted.
+ */
+export async function tallyRecords(
+  records: Iterable<SteadyRecord>,
+  clock: Pick<Clock, 'monotonicMs'>,
+): Promise<FleetTally> {
   const counts = { all: 0, all_unhealthy: 0, ...noPresences() }
   const found = new Map<string, Version>()
   const names = new Map<string, number>()
   const [calmIds, currentIds] = [new Set<string>(), new Set<string>()]
   const [others, lost] = [[] as SteadyRecord[], new Map<string, Lost>()]
   let [troubledCount, loudCount] = [0, 0]
-  for await (const piece of inTurns(records, CHUNK))
-    for (const record of piece) {
-      if (record.archived_at) continue
-      counts.all++
-      const presence = presenceOf(record.status, record.connected_instance_count)
-      counts[presence]++
-      if (presence === 'degraded' && isAllUnhealthy(record)) counts.all_unhealthy++
-      names.set(nameOf(record), (names.get(nameOf(record)) ?? 0) + 1)
-      noteVersions(found, record)
-      const trouble = troubleNow(record)
-      if (record.open_alert_count > 0 && trouble === null) calmIds.add(record.id)
-      if (record.open_alert_count > 0 && !record.version_outdated) currentIds.add(record.id)
-      if (trouble === null) continue
-      troubledCount++
-      loudCount += toneOfTrouble(trouble) === 'bad' ? 1 : 0
-      if (!noteLost(lost, record)) keepFirst(others, record, WORST)
-    }
+  await eachInTurns(records, { size: CHUNK, clock }, (record) => {
+    if (record.archived_at) return
+    counts.all++
+    const presence = presenceOf(record.status, record.connected_instance_count)
+    counts[presence]++
+    if (presence === 'degraded' && isAllUnhealthy(record)) counts.all_unhealthy++
+    names.set(nameOf(record), (names.get(nameOf(record)) ?? 0) + 1)
+    noteVersions(found, record)
+    const trouble = troubleNow(record)
+    if (record.open_alert_count > 0 && trouble === null) calmIds.add(record.id)
+    if (record.open_alert_count > 0 && !record.version_outdated) currentIds.add(record.id)
+    if (trouble === null) return
+    troubledCount++
+    loudCount += toneOfTrouble(trouble) === 'bad' ? 1 : 0
+    if (!noteLost(lost, record)) keepFirst(others, record, WORST)
+  })
   return {
     counts,
     troubledCount,

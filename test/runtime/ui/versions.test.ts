@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
+import { systemClock } from '../../../lib/clock.ts'
 import { tallyRecords } from '../../../lib/fleet/views/tally.ts'
 import { parseSearch } from '../../../lib/model/workload-search.ts'
 import { sharesOf, verdictOf } from '../../../lib/posture/version-overview.ts'
@@ -68,7 +69,7 @@ test('a workload whose instances differ counts with each of its versions, and is
     { version: { reported: '0.98.0', status: 'below_recommended', mix }, group: 'g' },
     { version: { reported: '0.150.0', status: 'above_recommended' }, group: 'g' },
   ] as CompatibilityRow[]
-  const counted = (await tallyRecords(fleet)).versions.first
+  const counted = (await tallyRecords(fleet, systemClock)).versions.first
   expect(counted).toEqual([
     { version: '0.150.0', count: 2, mixed_count: 1, is_outdated: false },
     { version: '0.98.0', count: 1, mixed_count: 1, is_outdated: true },

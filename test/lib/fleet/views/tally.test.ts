@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../../lib/clock.ts'
 import { tallyRecords, VERSIONS_NAMED_MAX } from '../../../../lib/fleet/views/tally.ts'
 import type { WorkloadRecord } from '../../../../lib/wire/workloads.ts'
 
@@ -19,14 +20,17 @@ const UNHEALTHY = { kind: 'unhealthy', count: 1, total: 1 } as const
 
 describe('the numbers of the fleet', () => {
   it('leave archived workloads out, and count versions of collectors, the newest first', async () => {
-    const { counts, versions } = await tallyRecords([
-      workload('connected'),
-      workload('degraded', { version: '0.131.0', version_outdated: true }),
-      workload('connected', { version: '0.131.0', version_outdated: true }),
-      workload('connected', { version: '' }),
-      workload('disconnected', ARCHIVED),
-      workload('connected', { type: 'sdk', version: '2.0.0' }),
-    ])
+    const { counts, versions } = await tallyRecords(
+      [
+        workload('connected'),
+        workload('degraded', { version: '0.131.0', version_outdated: true }),
+        workload('connected', { version: '0.131.0', version_outdated: true }),
+        workload('connected', { version: '' }),
+        workload('disconnected', ARCHIVED),
+        workload('connected', { type: 'sdk', version: '2.0.0' }),
+      ],
+      systemClock,
+    )
     expect(counts).toEqual({
       all: 5,
       connected: 4,
@@ -44,12 +48,15 @@ describe('the numbers of the fleet', () => {
 
   it('count one without a connected instance as leaving', async () => {
     const gone = { connected_instance_count: 0 }
-    const { counts } = await tallyRecords([
-      workload('connected'),
-      workload('connected', { ...gone, trouble: { kind: 'push_failed' } }),
-      workload('degraded', gone),
-      workload('disconnected'),
-    ])
+    const { counts } = await tallyRecords(
+      [
+        workload('connected'),
+        workload('connected', { ...gone, trouble: { kind: 'push_failed' } }),
+        workload('degraded', gone),
+        workload('disconnected'),
+      ],
+      systemClock,
+    )
     expect(counts).toEqual({
       all: 4,
       connected: 1,
@@ -61,17 +68,23 @@ describe('the numbers of the fleet', () => {
   })
 
   it('count those of which nothing is healthy among the degraded', async () => {
-    const { counts } = await tallyRecords([
-      workload('degraded', { trouble: UNHEALTHY }),
-      workload('degraded', { trouble: { kind: 'some_unhealthy', count: 1, total: 3 } }),
-      workload('degraded', { connected_instance_count: 0, trouble: UNHEALTHY }),
-    ])
+    const { counts } = await tallyRecords(
+      [
+        workload('degraded', { trouble: UNHEALTHY }),
+        workload('degraded', { trouble: { kind: 'some_unhealthy', count: 1, total: 3 } }),
+        workload('degraded', { connected_instance_count: 0, trouble: UNHEALTHY }),
+      ],
+      systemClock,
+    )
     expect(counts).toMatchObject({ degraded: 2, all_unhealthy: 1, leaving: 1 })
   })
 
   it('list versions newest first, a pre-release behind its release as alerts have it', async () => {
     const listed = ['0.150.0-rc.1', '', '0.98.0', 'nightly', '0.150.0', '0.150.0-rc.2', '0.149.0']
-    const { versions } = await tallyRecords(listed.map((version) => workload('connected', { version })))
+    const { versions } = await tallyRecords(
+      listed.map((version) => workload('connected', { version })),
+      systemClock,
+    )
     expect(versions.first.map(({ version }) => version)).toEqual([
       ...['0.150.0', '0.150.0-rc.2', '0.150.0-rc.1', '0.149.0', '0.98.0', 'nightly', ''],
     ])
@@ -81,6 +94,7 @@ describe('the numbers of the fleet', () => {
     const numbers = Array.from({ length: 1_500 }, (_, at) => (at * 7) % 1_500)
     const { versions } = await tallyRecords(
       numbers.map((number) => workload('connected', { version: `0.${number}.0` })),
+      systemClock,
     )
     expect(versions.count).toBe(1_500)
     expect(versions.first.map(({ version }) => version)).toEqual(
@@ -101,7 +115,7 @@ describe('the numbers of the fleet', () => {
       away('gone-2'),
       workload('connected', { display_name: 'well' }),
     ]
-    const { worstIds, troubledCount, loudCount } = await tallyRecords(fleet)
+    const { worstIds, troubledCount, loudCount } = await tallyRecords(fleet, systemClock)
     const names = new Map(fleet.map(({ id, display_name: name }) => [id, name]))
     expect(worstIds.map((id) => names.get(id))).toEqual(['gone-1', 'gone-2', 'gone-10'])
     expect([troubledCount, loudCount]).toEqual([5, 4])
@@ -120,7 +134,7 @@ describe('the numbers of the fleet', () => {
       ...lost,
       away('alone', 'qa'),
     ]
-    const { worstIds, outages } = await tallyRecords(fleet)
+    const { worstIds, outages } = await tallyRecords(fleet, systemClock)
     const names = new Map(fleet.map(({ id, display_name: name }) => [id, name]))
     expect(worstIds.map((id) => names.get(id)).sort()).toEqual(['alone', 'crowd-10', 'ledger'])
     expect([...outages]).toEqual([[lost[0]!.id, { count: 40, environment: 'stage', cluster: '' }]])
@@ -134,7 +148,7 @@ describe('the numbers of the fleet', () => {
       workload('connected', { ...alerted, display_name: 'sick', version_outdated: true }),
     ]
     const [cured, sick, old] = fleet.map(({ id }) => id)
-    const { calmIds, currentIds, sharedNames } = await tallyRecords(fleet)
+    const { calmIds, currentIds, sharedNames } = await tallyRecords(fleet, systemClock)
     expect([...calmIds]).toEqual([cured, old])
     expect([...currentIds]).toEqual([cured, sick])
     expect(sharedNames).toEqual(['sick'])
