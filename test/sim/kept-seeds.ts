@@ -156,7 +156,12 @@ export const KEPT_LINKED_SEEDS: readonly (readonly [number, string])[] = [
  * Seeds that fail, with the fault that is not mended yet; they are passed over where new seeds are run. A test says so
  * once they do not fail any more: then they belong to those above.
  */
-export const OPEN_SEEDS: readonly (readonly [number, string])[] = []
+export const OPEN_SEEDS: readonly (readonly [number, string])[] = [
+  [
+    1724,
+    'an instance that joined a push as a service went on after 50 s was sent its config, and no row of that offer was there',
+  ],
+]
 
 /** As `OPEN_SEEDS`, of worlds of fronts and an owner. */
 export const OPEN_LINKED_SEEDS: readonly (readonly [number, string])[] = []
