@@ -113,6 +113,9 @@ export class CommitTurns {
   #adopt(workload: Workload, loaded: LoadedAssignments, formers: readonly FollowedPush[]): void {
     const { deps, state } = this.#parts
     const nowMs = deps.clock.monotonicMs()
+    const storedUids = new Map(
+      followedPushes(loaded).map(({ push, targets }) => [push.pushId, new Set(targets.keys())]),
+    )
     adoptAssignments(workload, loaded, nowMs)
     for (const former of formers) this.#assignments.close(workload, former)
     if (workload.rollout !== null) state.rollingOut.add(workload)
@@ -121,7 +124,8 @@ export class CommitTurns {
       const target = followed?.targets.get(instance.uid)
       if (followed === null || target === undefined || instance.offer?.pushId === followed.push.pushId)
         continue
-      if (OFFERED_BY_COMMIT.includes(target.state))
+      // One that memory has besides is stored before it is offered: it was counted meanwhile, after a commit in doubt.
+      if (storedUids.get(followed.push.pushId)?.has(instance.uid) && OFFERED_BY_COMMIT.includes(target.state))
         startOffer(instance, followed.push, { isCommitted: true, nowMs })
     }
     this.#assignments.moved(workload)
