@@ -1,24 +1,13 @@
 import { expect, it } from 'vitest'
-import { migrate, readMigrations } from '../../../lib/store/migrate.ts'
-import { locateRuntimeFiles } from '../../../runtime/files.ts'
-import { fakeClock, recordingLog } from '../../support/fakes.ts'
-import { openTestConnection, useTestDatabase } from '../../support/postgres.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { onEmptySchema } from '../../support/schema-steps.ts'
 
 const database = await useTestDatabase()
 const idOf = (n: number): string => `00000000-0000-7000-8000-00000000000${n}`
 
 it('what Git kept belongs to the account of its name where that is certain: one that was there then, and no other', async () => {
-  const connection = await openTestConnection(database.dsn)
-  try {
-    await connection.execute('drop schema public cascade')
-    await connection.execute('create schema public')
-    const all = readMigrations(locateRuntimeFiles().migrations)
-    const parts = { clock: fakeClock(), log: recordingLog() }
-    await migrate(
-      connection,
-      all.filter(({ version }) => version < 50),
-      parts,
-    )
+  await onEmptySchema(database, async ({ connection, all, before, run }) => {
+    await run(before(50))
     await connection.execute(
       `insert into users (id, email, kind, issuer, subject, created_at) values
          ('${idOf(1)}', 'sure@example.com', 'external', 'i', '1', '2026-01-01'),
@@ -39,7 +28,7 @@ it('what Git kept belongs to the account of its name where that is certain: one 
          values ('${idOf(n)}', 'platform', repeat('a', 64), 1, '', '', '2026-02-01', '${name}@example.com')`,
       )
     }
-    await migrate(connection, all, parts)
+    await run(all)
     const accounts = () =>
       connection.query(
         'select applied_by as name, applied_by_id as id from managed_fleet_configs order by fleet_config_id',
@@ -49,7 +38,5 @@ it('what Git kept belongs to the account of its name where that is certain: one 
     expect(await accounts()).toEqual(told(idOf(1)))
     await connection.execute(`delete from users where id = '${idOf(1)}'`)
     expect(await accounts()).toEqual(told(null))
-  } finally {
-    await connection.close()
-  }
+  })
 })

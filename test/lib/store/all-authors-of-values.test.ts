@@ -1,25 +1,14 @@
 import { expect, it } from 'vitest'
-import { migrate, readMigrations } from '../../../lib/store/migrate.ts'
-import { locateRuntimeFiles } from '../../../runtime/files.ts'
-import { fakeClock, recordingLog } from '../../support/fakes.ts'
-import { openTestConnection, useTestDatabase } from '../../support/postgres.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { onEmptySchema } from '../../support/schema-steps.ts'
 
 const database = await useTestDatabase()
 const idOf = (n: number): string => `00000000-0000-7000-8000-00000000000${n}`
 const NAMES = ['managed', 'let-go', 'carried', 'brought']
 
 it('whom Git named for a text stays an author of what waits with that text and other values, however long ago it named them', async () => {
-  const connection = await openTestConnection(database.dsn)
-  try {
-    await connection.execute('drop schema public cascade')
-    await connection.execute('create schema public')
-    const all = readMigrations(locateRuntimeFiles().migrations)
-    const parts = { clock: fakeClock(), log: recordingLog() }
-    await migrate(
-      connection,
-      all.filter(({ version }) => version < 87),
-      parts,
-    )
+  await onEmptySchema(database, async ({ connection, all, before, run }) => {
+    await run(before(87))
     for (const [n, name] of NAMES.entries()) {
       await connection.execute(
         `insert into fleet_configs (id, name, description, selector, priority, newest_version, created_by, created_at,
@@ -49,7 +38,7 @@ it('whom Git named for a text stays an author of what waits with that text and o
          applied_by)
        values ('${idOf(0)}', 'platform', repeat('a', 64), 2, '', '', now(), 'p')`,
     )
-    await migrate(connection, all, parts)
+    await run(all)
     expect(
       await connection.query(
         `select f.name, v.number from commit_authors c join fleet_config_versions v on v.content_hash = c.config_hash
@@ -57,7 +46,5 @@ it('whom Git named for a text stays an author of what waits with that text and o
          where c.name = 'ann' order by f.id, v.number`,
       ),
     ).toEqual(['managed', 'let-go', 'carried'].map((name) => ({ name, number: 2 })))
-  } finally {
-    await connection.close()
-  }
+  })
 })

@@ -1,23 +1,12 @@
 import { expect, it } from 'vitest'
-import { migrate, readMigrations } from '../../../lib/store/migrate.ts'
-import { locateRuntimeFiles } from '../../../runtime/files.ts'
-import { fakeClock, recordingLog } from '../../support/fakes.ts'
-import { openTestConnection, useTestDatabase } from '../../support/postgres.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { onEmptySchema } from '../../support/schema-steps.ts'
 
 const database = await useTestDatabase()
 
 it('what had been stopped for long before such things began to end has a week left, of which people are told', async () => {
-  const connection = await openTestConnection(database.dsn)
-  try {
-    await connection.execute('drop schema public cascade')
-    await connection.execute('create schema public')
-    const all = readMigrations(locateRuntimeFiles().migrations)
-    const parts = { clock: fakeClock(), log: recordingLog() }
-    await migrate(
-      connection,
-      all.filter(({ version }) => version < 81),
-      parts,
-    )
+  await onEmptySchema(database, async ({ connection, all, before, run }) => {
+    await run(before(81))
     await connection.execute(
       `insert into auto_applies (id, fleet_config_id, fleet_config_name, status, number, version_hash, selector, priority,
          policy_hash, reaches_production, plan, plan_hash, author_ids, requested_by, requested_by_id, requested_at,
@@ -26,7 +15,7 @@ it('what had been stopped for long before such things began to end has a week le
          now(), '', '[]', now() - days * interval '1 day'
        from unnest('{paused,held,active}'::text[]) as s (status) cross join unnest('{5,29,200}'::int[]) as d (days)`,
     )
-    await migrate(connection, all, parts)
+    await run(all)
     expect(
       await connection.query(
         `select id, extract(day from now() - updated_at)::int as days from auto_applies order by id`,
@@ -42,7 +31,5 @@ it('what had been stopped for long before such things began to end has a week le
       { id: 'paused 29', days: 23 },
       { id: 'paused 5', days: 5 },
     ])
-  } finally {
-    await connection.close()
-  }
+  })
 })
