@@ -3,7 +3,7 @@ import type { Workload } from '../fleet/state/model.ts'
 import { listMembersThen } from '../fleet-configs/members-then.ts'
 import { configHash } from '../model/config-hash.ts'
 import { clusterOf, environmentOf } from '../model/labels.ts'
-import { isProductionByLabels, namesProduction } from '../model/production.ts'
+import { countsAsProduction, namesProduction } from '../model/production.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { classifyKey } from '../selectors/keys.ts'
 import {
@@ -13,7 +13,7 @@ import {
   wasVersionRolledBack,
 } from '../store/fleet-config-history.ts'
 import { findVersion, type StoredFleetConfig, type StoredVersionSummary } from '../store/fleet-configs.ts'
-import { listKeptClasses } from '../store/reviews.ts'
+import { listKeptProduction } from '../store/reviews.ts'
 import { eachInTurns } from '../turns.ts'
 import type { AutoApplyPlan } from '../wire/auto-apply.ts'
 import type { Selector } from '../wire/selectors.ts'
@@ -124,13 +124,13 @@ export async function listProduction(
   { db, clock }: Pick<AutoApplyParts, 'db' | 'clock'>,
   workloads: readonly Pick<Workload, 'id' | 'labels' | 'trustedLabels'>[],
 ): Promise<Set<string>> {
-  const kept = await listKeptClasses(
+  const kept = await listKeptProduction(
     db,
     workloads.map(({ id }) => id),
   )
   const found = new Set<string>()
-  await eachInTurns(workloads, { size: LABELLED_TURN, clock }, ({ id, labels, trustedLabels }) => {
-    if (isProductionByLabels({ labels, trustedLabels }) || kept.get(id)?.includes('production')) found.add(id)
+  await eachInTurns(workloads, { size: LABELLED_TURN, clock }, (workload) => {
+    if (countsAsProduction(workload, kept)) found.add(workload.id)
   })
   return found
 }

@@ -35,6 +35,15 @@ export function isProduction(facts: ProductionFacts): boolean {
 export const isProductionByLabels = (labels: Pick<ProductionFacts, 'labels' | 'trustedLabels'>): boolean =>
   isProduction({ ...labels, targetEnv: '', targetGroup: '' })
 
+/**
+ * Whether a workload counts as production: by its labels now, or by those that it had before a change of them that nobody
+ * has accepted (`kept` are the ids of such workloads).
+ */
+export const countsAsProduction = (
+  workload: Pick<ProductionFacts, 'labels' | 'trustedLabels'> & { id: string },
+  kept: ReadonlySet<string>,
+): boolean => kept.has(workload.id) || isProductionByLabels(workload)
+
 /** What a plan that reaches production is refused with until that is confirmed: which field is missing. */
 export const PRODUCTION_UNCONFIRMED = {
   field: 'prod_confirmation',

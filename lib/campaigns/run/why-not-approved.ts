@@ -1,5 +1,5 @@
 import type { Workload } from '../../fleet/state/model.ts'
-import { isProductionByLabels } from '../../model/production.ts'
+import { countsAsProduction } from '../../model/production.ts'
 import type { StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import type { ScopeVerdict } from '../judge/scope.ts'
@@ -27,9 +27,7 @@ export function whyNotApproved(
 ) {
   if (scopeOf(workload) !== 'selected') return 'not_selected'
   if (workload.activeHash !== target.baseHash) return 'base_moved'
-  const { labels, trustedLabels } = workload
-  const isProduction = isProductionByLabels({ labels, trustedLabels }) || keptProduction.has(workload.id)
-  if (!target.isProduction && isProduction) return 'became_production'
+  if (!target.isProduction && countsAsProduction(workload, keptProduction)) return 'became_production'
   if (fleetConfigs.membershipOf(workload).configId === fleetConfigId) return null
   return fleetConfigId === null ? 'under_fleet_config' : 'not_under_fleet_config'
 }
