@@ -162,3 +162,14 @@ export async function replyToDecision(
       return problem(outcome.code, 'details' in outcome ? outcome.details : {})
   }
 }
+
+/** The same of a decision about the plan with a hash, which has to be named: where it is empty none was. */
+export const replyToPlanDecision = async (
+  ctx: Context,
+  actor: Actor,
+  outcome: CampaignOutcome,
+  planHash: string,
+): Promise<Reply> =>
+  !outcome.ok && outcome.code === 'campaign-plan-changed' && planHash === ''
+    ? problem('campaign-plan-unnamed')
+    : replyToDecision(ctx, actor, outcome)

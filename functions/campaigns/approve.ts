@@ -2,8 +2,7 @@ import { approveCampaign, DECISION_ERRORS } from '../../lib/campaigns/decisions.
 import { CAMPAIGN_STEPS } from '../../lib/model/campaign-steps.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
-import { problem } from '../../runtime/reply.ts'
-import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
+import { campaignParams, mayDecide, replyToPlanDecision } from './_campaign-of.ts'
 
 /** Approve the plan with the hash that is sent; refused when the campaign has another plan by now. */
 export default defineHttp({
@@ -25,9 +24,6 @@ export default defineHttp({
       comment: body.comment,
       planHash: body.plan_hash,
     })
-    // A hash that is absent is that of no plan.
-    if (!outcome.ok && outcome.code === 'campaign-plan-changed' && body.plan_hash === '')
-      return problem('campaign-plan-unnamed')
-    return replyToDecision(ctx, actor, outcome)
+    return replyToPlanDecision(ctx, actor, outcome, body.plan_hash)
   },
 })

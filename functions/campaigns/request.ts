@@ -2,8 +2,7 @@ import { DECISION_ERRORS, requestCampaign } from '../../lib/campaigns/decisions.
 import { CAMPAIGN_STEPS } from '../../lib/model/campaign-steps.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { problem } from '../../runtime/reply.ts'
-import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
+import { campaignParams, mayDecide, replyToPlanDecision } from './_campaign-of.ts'
 
 /** Ask for the plan of a campaign to be approved; from then on the campaign cannot be changed. */
 export default defineHttp({
@@ -32,9 +31,6 @@ export default defineHttp({
       planHash: body.plan_hash,
       prodConfirmation: body.prod_confirmation,
     })
-    // A hash that is absent is that of no plan.
-    if (!outcome.ok && outcome.code === 'campaign-plan-changed' && body.plan_hash === '')
-      return problem('campaign-plan-unnamed')
-    return replyToDecision(ctx, actor, outcome)
+    return replyToPlanDecision(ctx, actor, outcome, body.plan_hash)
   },
 })
