@@ -74,6 +74,13 @@ async function pushByHand(n: number): Promise<void> {
   await settle()
 }
 
+/** Roll every workload back by hand to the second config, and let all apply it. */
+async function goBackByHand(): Promise<void> {
+  for (const { workloadId } of agents)
+    await call('POST', `/workloads/${workloadId}/configs/${hashes[2]}/rollback`, {})
+  await settle()
+}
+
 /** A campaign of one wave that is approved. */
 async function approved(more: object): Promise<string> {
   const { id } = (await call('POST', '/campaigns', {
@@ -342,9 +349,7 @@ describe('two campaigns over the same workloads', () => {
       `update pushes p set phase = 'aborted' where p.seq = (select max(seq) from pushes n where n.workload_id = p.workload_id)`,
     )
     await pushByHand(3)
-    for (const { workloadId } of agents)
-      await call('POST', `/workloads/${workloadId}/configs/${hashes[2]}/rollback`, {})
-    await settle()
+    await goBackByHand()
     expect((await record(first)).way_back).toMatchObject({ goes_back: 3 })
     expect(await takeBack(first)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 3 } })
     expect(runs()).toEqual(all(hashes[1]))
@@ -358,9 +363,7 @@ describe('two campaigns over the same workloads', () => {
       await pushConfig(ctx.fleet, workloadId, configYaml(0))
     }
     await settle()
-    for (const { workloadId } of agents)
-      await call('POST', `/workloads/${workloadId}/configs/${hashes[2]}/rollback`, {})
-    await settle()
+    await goBackByHand()
     expect((await record(first)).way_back).toMatchObject({ goes_back: 3 })
     expect(await takeBack(first)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 3 } })
     expect(runs()).toEqual(all(hashes[1]))
@@ -392,9 +395,7 @@ describe('two campaigns over the same workloads', () => {
     await settle()
     expect(runs()).toEqual(all(hashes[2]))
     await pushByHand(3)
-    for (const { workloadId } of agents)
-      await call('POST', `/workloads/${workloadId}/configs/${hashes[2]}/rollback`, {})
-    await settle()
+    await goBackByHand()
     expect((await record(first)).way_back).toMatchObject({ goes_back: 3 })
     expect(await takeBack(first)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 3 } })
     expect(runs()).toEqual(all(hashes[1]))
@@ -431,9 +432,7 @@ describe('two campaigns over the same workloads', () => {
   it('take back what somebody went back to after a push by hand', async () => {
     const first = await brought(2)
     await pushByHand(3)
-    for (const { workloadId } of agents)
-      await call('POST', `/workloads/${workloadId}/configs/${hashes[2]}/rollback`, {})
-    await settle()
+    await goBackByHand()
     expect(runs()).toEqual(all(hashes[2]))
     expect(await takeBack(first)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 3 } })
     expect(runs()).toEqual(all(hashes[1]))

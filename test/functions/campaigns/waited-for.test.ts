@@ -24,6 +24,13 @@ async function leave(agent: FakeAgent): Promise<void> {
   agent.lose()
   await scene.ctx.advance(500)
 }
+/** A host that has been away for so long that its workload counts as disconnected. */
+async function oneAway(): Promise<FakeAgent> {
+  const away = scene.agents[2]!
+  await leave(away)
+  await scene.ctx.advance(200_000)
+  return away
+}
 /** Whoever is in `there` applies what it was offered last, while the campaigns go on. */
 async function settle(there: () => readonly FakeAgent[], times = 6): Promise<void> {
   for (let n = 0; n < times; n++) {
@@ -36,9 +43,7 @@ const but = (away: FakeAgent) => () => scene.agents.filter((agent) => agent !== 
 
 describe('a host that was away as the campaign began', () => {
   it('has its turn in a later wave although that comes later than hosts that are away are waited for', async () => {
-    const away = scene.agents[2]!
-    await leave(away)
-    await scene.ctx.advance(200_000)
+    const away = await oneAway()
     const id = await scene.start(SLOW)
     await settle(but(away))
     const back = scene.comeBack(away, FIRST)
@@ -53,9 +58,7 @@ describe('a host that was away as the campaign began', () => {
   })
 
   it('that was back is waited for anew where it leaves again before its turn', async () => {
-    const away = scene.agents[2]!
-    await leave(away)
-    await scene.ctx.advance(200_000)
+    const away = await oneAway()
     const id = await scene.start(SLOW)
     await settle(but(away))
     const back = scene.comeBack(away, FIRST)
@@ -69,9 +72,7 @@ describe('a host that was away as the campaign began', () => {
   })
 
   it('is waited for no longer once it has been away for that long, whatever the campaign does', async () => {
-    const away = scene.agents[2]!
-    await leave(away)
-    await scene.ctx.advance(200_000)
+    const away = await oneAway()
     const id = await scene.start(SLOW)
     await settle(but(away))
     await scene.work(MINUTE, 2)
@@ -79,9 +80,7 @@ describe('a host that was away as the campaign began', () => {
   })
 
   it('is waited for until a freeze ends that it came back in, also once all else is done', async () => {
-    const away = scene.agents[2]!
-    await leave(away)
-    await scene.ctx.advance(200_000)
+    const away = await oneAway()
     const id = await scene.start({ catch_up_seconds: 60 })
     await settle(but(away))
     expect(await scene.record(id)).toMatchObject({ status: 'done', counts: { applied: 2, offline: 1 } })
@@ -135,9 +134,7 @@ describe('a host that is away as its turn comes', () => {
 })
 
 it('a host that is back is not given up by a process that was just started, before it could connect to that', async () => {
-  const away = scene.agents[2]!
-  await leave(away)
-  await scene.ctx.advance(200_000)
+  const away = await oneAway()
   const id = await scene.start(SLOW)
   await settle(but(away))
   scene.comeBack(away, FIRST)
