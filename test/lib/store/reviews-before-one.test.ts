@@ -4,7 +4,7 @@ import { onEmptySchema } from '../../support/schema-steps.ts'
 
 const database = await useTestDatabase()
 
-it('the last rollback of a workload keeps everybody who had a part in those before it, which nobody had looked at', async () => {
+it('the last rollback of a workload keeps everybody who had a part in those before it, which nobody had looked at, and since when these wait', async () => {
   await onEmptySchema(database, async ({ connection, all, before, run }) => {
     await run(before(94))
     await connection.execute(
@@ -18,10 +18,11 @@ it('the last rollback of a workload keeps everybody who had a part in those befo
          ('last', 'rollback', 'w', '', 'bob', '{bob}', '2026-11-01T02:00:00Z')`,
     )
     await run(all)
-    const rows = await connection.query<{ id: string; done_by: string; author_ids: string[] }>(
-      'select id, done_by, author_ids from reviews',
+    const rows = await connection.query<{ id: string; author_ids: string[] }>(
+      'select id, done_by, done_at, author_ids from reviews',
     )
-    expect(rows).toMatchObject([{ id: 'last', done_by: 'bob, eve' }])
+    const since = new Date('2026-11-01T01:00:00Z')
+    expect(rows).toMatchObject([{ id: 'last', done_by: 'bob, eve', done_at: since }])
     expect([...rows[0]!.author_ids].sort()).toEqual(['bob', 'eve'])
   })
 })
