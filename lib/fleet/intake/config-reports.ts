@@ -89,7 +89,35 @@ export class ConfigReports {
     const followed = assignmentOf(instance)
     if (followed !== null && followed.push.hash === hash)
       this.#moveTarget(instance, followed, status, error, { isFullReport, isSame })
+    else if (!isSame && status !== 'applying') this.#takeLate(instance, hash, status, error)
     return !isSame
+  }
+
+  /**
+   * Take an answer to stages that have failed meanwhile, with nothing to go back to: what it says is what became of that
+   * push on this instance, and nothing more is waited for.
+   */
+  #takeLate(
+    instance: Instance,
+    hash: string,
+    status: 'applied' | 'failed',
+    error: () => AgentError | null,
+  ): void {
+    const ended = instance.workload?.endedStages ?? null
+    const target = ended?.targets.get(instance.uid)
+    if (ended === null || target === undefined || ended.push.hash !== hash) return
+    if (target.state === 'cannot_report') return
+    // One that had failed the config before may only say so again.
+    if (status === 'failed' && target.hadFailedBefore && target.applyingAt === null) return
+    if (instance.offer?.pushId === ended.push.pushId) {
+      noteOfferAnswered(instance)
+      endOffer(instance, status)
+      this.#parts.state.outstanding.delete(instance)
+      closeEarlierOffers(instance)
+    }
+    if (!moveTarget(ended, target, status, this.#parts.deps.clock.now(), error())) return
+    this.#parts.writer.target({ pushId: ended.push.pushId, target })
+    this.#parts.tell({ kind: 'target-moved', followed: ended })
   }
 
   #moveTarget(

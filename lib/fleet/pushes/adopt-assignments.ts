@@ -5,12 +5,18 @@ import type { FollowedPush, Workload } from '../state/model.ts'
 import { followedPushes, quarantineInstance } from '../state/state.ts'
 import { assignActive } from './assignments.ts'
 
+/** The pushes that memory follows, and the one whose late answers it takes. */
+const knownPushes = (workload: Workload): FollowedPush[] => [
+  ...followedPushes(workload),
+  ...(workload.endedStages === null ? [] : [workload.endedStages]),
+]
+
 /**
  * Take over a workload's assignments as the database holds them. A push that memory follows already is kept, as it
  * knows what agents have said since; it takes over targets it lacks, a failure and a later push of the same config.
  */
 export function adoptAssignments(workload: Workload, loaded: LoadedAssignments, nowMs: number): void {
-  const known = new Map(followedPushes(workload).map((followed) => [followed.push.pushId, followed]))
+  const known = new Map(knownPushes(workload).map((followed) => [followed.push.pushId, followed]))
   const keep = (stored: FollowedPush): FollowedPush => {
     const followed = known.get(stored.push.pushId)
     if (followed === undefined) return stored
@@ -23,9 +29,10 @@ export function adoptAssignments(workload: Workload, loaded: LoadedAssignments, 
       if (!followed.targets.has(target.instanceUid)) restoreTarget(followed, target)
     return followed
   }
-  const { rollout, takenBack } = loaded
+  const { rollout, takenBack, endedStages } = loaded
   if (loaded.active !== null) assignActive(workload, keep(loaded.active))
   workload.takenBack = takenBack === null ? null : keep(takenBack)
+  workload.endedStages = endedStages === null ? null : keep(endedStages)
   const { awaitedUids } = workload.rollout ?? {}
   workload.rollout = rollout === null ? null : { ...rollout, followed: keep(rollout.followed), awaitedUids }
   if (rollout?.stored.status === 'aborted') {
@@ -36,7 +43,7 @@ export function adoptAssignments(workload: Workload, loaded: LoadedAssignments, 
   adoptQuarantines(workload, loaded)
   workload.generation = loaded.generation
   workload.pushSeq = loaded.pushSeq
-  const newest = followedPushes(workload).find(({ push }) => push.pushId === loaded.newestPush?.pushId)
+  const newest = knownPushes(workload).find(({ push }) => push.pushId === loaded.newestPush?.pushId)
   workload.newestPush = newest?.push ?? loaded.newestPush
 }
 

@@ -92,6 +92,7 @@ export class Assignments {
     workload.pushSeq = followed.push.seq
     workload.rollout = null
     workload.takenBack = null
+    workload.endedStages = null
     if (rollout !== null) {
       const { stored, members } = rollout
       workload.rollout = { stored, followed, members: new Map(members) }

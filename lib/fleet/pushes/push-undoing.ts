@@ -182,6 +182,7 @@ export class PushUndoing {
         if (workload.rollout?.followed === followed) {
           this.#assignments.close(workload, followed)
           workload.rollout = null
+          workload.endedStages = followed
         }
         this.#assignments.confirm(workload)
         this.#parts.deps.notices.workloadChanged(workload)

@@ -6,7 +6,7 @@ import { findContents } from '../../store/config-contents.ts'
 import type { Database } from '../../store/db.ts'
 import { listKnownGood } from '../../store/known-good.ts'
 import { listTargets } from '../../store/push-targets.ts'
-import { listFollowedPushes } from '../../store/pushes.ts'
+import { listFollowedPushes, type Push } from '../../store/pushes.ts'
 import { listQuarantines } from '../../store/quarantines.ts'
 import { readWorkload } from '../../store/readable-workload.ts'
 import { listOpenRollouts } from '../../store/rollouts.ts'
@@ -16,8 +16,8 @@ import { storedRhythm } from '../decide/poll-rhythm.ts'
 import { HOMES_MAX } from './agent-limits.ts'
 import { followPush, restoreTarget } from './followed-push.ts'
 import { loadLifted } from './lifted.ts'
-import { loadScope } from './load-push.ts'
-import type { FollowedPush } from './model.ts'
+import { hasEndedStages, loadScope } from './load-push.ts'
+import type { FollowedPush, Workload } from './model.ts'
 import { type FleetState, quarantineInstance, toWorkload } from './state.ts'
 import { UnreadableRows } from './unreadable-rows.ts'
 
@@ -88,9 +88,13 @@ function sharedLists(): (list: AvailableComponents | null) => AvailableComponent
 
 async function loadPushes(db: Database, state: FleetState): Promise<void> {
   const pushes = await listFollowedPushes(db)
+  const isOver = (workload: Workload, push: Push) =>
+    push.seq === workload.pushSeq && hasEndedStages(workload, push)
   const active = pushes.filter((push) => {
     const workload = state.workloads.get(push.workloadId)
-    return push.pushId === workload?.activePushId || push.pushId === workload?.rolloutPushId
+    if (workload === undefined) return false
+    const { activePushId, rolloutPushId } = workload
+    return push.pushId === activePushId || push.pushId === rolloutPushId || isOver(workload, push)
   })
   const contents = new Map(
     (await findContents(db, [...new Set(active.map((push) => push.hash))])).map((c) => [c.hash, c]),
@@ -120,6 +124,10 @@ async function loadPushes(db: Database, state: FleetState): Promise<void> {
   for (const entry of followed.values()) {
     const workload = state.workloads.get(entry.push.workloadId)!
     if (entry === workload.active || entry.isStaged) continue
+    if (isOver(workload, entry.push)) {
+      workload.endedStages = entry
+      continue
+    }
     // A push for members that has no rollout of its own: it takes the members of another one back.
     entry.scope = await loadScope(db, entry.push)
     workload.takenBack = entry

@@ -4,7 +4,7 @@ import { listTargets } from '../../store/push-targets.ts'
 import { findPush, listPushes, type Push } from '../../store/pushes.ts'
 import { listQuarantines } from '../../store/quarantines.ts'
 import { findRolloutOfPush, listRolloutMembers } from '../../store/rollouts.ts'
-import { findWorkload } from '../../store/workloads.ts'
+import { findWorkload, type StoredWorkload } from '../../store/workloads.ts'
 import { followPush, restoreTarget } from './followed-push.ts'
 import { loadLifted } from './lifted.ts'
 import type { FollowedPush, Rollout } from './model.ts'
@@ -16,11 +16,21 @@ export interface LoadedAssignments {
   active: FollowedPush | null
   rollout: Rollout | null
   takenBack: FollowedPush | null
+  endedStages: FollowedPush | null
   newestPush: Push | null
   quarantinedHashes: readonly string[]
   /** hash → uids. */
   quarantinedInstances: Map<string, Set<string>>
 }
+
+/**
+ * Is this push, the newest of its workload, one in stages that failed with nothing to go back to? Any other that failed
+ * is assigned still, or is not the newest.
+ */
+export const hasEndedStages = (
+  { activePushId, rolloutPushId }: Pick<StoredWorkload, 'activePushId' | 'rolloutPushId'>,
+  { pushId, status }: Pick<Push, 'pushId' | 'status'>,
+): boolean => status === 'failed' && pushId !== activePushId && pushId !== rolloutPushId
 
 async function loadFollowed(db: Db, pushId: string | null): Promise<FollowedPush | null> {
   const push = pushId === null ? null : await findPush(db, pushId)
@@ -59,7 +69,7 @@ export async function loadScope(db: Db, { rollbackOfPushId }: Push): Promise<Set
 export async function loadAssignments(db: Db, workloadId: string): Promise<LoadedAssignments | null> {
   const workload = await findWorkload(db, workloadId)
   if (workload === null) return null
-  const [newestPush] = await listPushes(db, workloadId, { beforeSeq: null, limit: 1 })
+  const [newestPush = null] = await listPushes(db, workloadId, { beforeSeq: null, limit: 1 })
   const quarantinedHashes: string[] = []
   const quarantinedInstances = new Map<string, Set<string>>()
   for (const { hash, instanceUid } of await listQuarantines(db, workloadId)) {
@@ -71,7 +81,11 @@ export async function loadAssignments(db: Db, workloadId: string): Promise<Loade
     pushSeq: workload.pushSeq,
     active: await loadFollowed(db, workload.activePushId),
     ...(await loadOfMembers(db, workload.rolloutPushId)),
-    newestPush: newestPush ?? null,
+    endedStages:
+      newestPush !== null && hasEndedStages(workload, newestPush)
+        ? await loadFollowed(db, newestPush.pushId)
+        : null,
+    newestPush,
     quarantinedHashes,
     quarantinedInstances,
   }

@@ -208,6 +208,11 @@ export interface Workload extends StoredWorkload {
   rollout: Rollout | null
   /** The push that took the members of an ended rollout back, until a newer push is assigned to them. */
   takenBack: FollowedPush | null
+  /**
+   * The newest push, where it went out in stages and failed with nothing to go back to: nobody is assigned it, and what
+   * those say that were sent it is still what became of it.
+   */
+  endedStages: FollowedPush | null
   /** The newest push, for lists. */
   newestPush: Push | null
   quarantinedHashes: Set<string>

@@ -169,6 +169,7 @@ export function toWorkload(stored: StoredWorkload, hasUnreadableLabels = false):
     active: null,
     rollout: null,
     takenBack: null,
+    endedStages: null,
     newestPush: null,
     quarantinedHashes: new Set(),
     quarantinedInstances: new Map(),

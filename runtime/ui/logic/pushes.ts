@@ -1,4 +1,5 @@
 import { isOpen } from '../../../lib/model/workload-states.ts'
+import type { Convergence, ConvergenceTarget } from '../../../lib/wire/convergence.ts'
 import type { PushAftermath, RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 
@@ -29,6 +30,12 @@ export function sharesOf(
     waiting: Math.max(0, push.pending_count - silent),
   }
 }
+
+/** Whether an instance said what became of a push once that had ended, as others had failed or not answered. */
+export const isLateAnswer = (
+  { ended_at: at, joined_later: isJoiner }: Pick<ConvergenceTarget, 'ended_at' | 'joined_later'>,
+  push: Pick<Convergence, 'ended_at'>,
+): boolean => !isJoiner && at !== undefined && push.ended_at !== undefined && at > push.ended_at
 
 /**
  * How far a push got, in one word; `in_part` for one that only some of its instances run, `halted` for a push in

@@ -10,7 +10,7 @@ import { formatDuration, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
 import { describePush } from '../i18n/push-sentences.ts'
 import { nameInstances } from '../logic/instances.ts'
-import { NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
+import { isLateAnswer, NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
 import { Capped } from '../parts/capped.tsx'
 import { Causes } from '../parts/causes.tsx'
 import { ActionLink } from '../parts/controls.tsx'
@@ -114,12 +114,14 @@ function Sentence({
 function Targets({
   label,
   rows,
+  of,
   workloadId,
   nameOf,
   groups,
 }: {
   label: string
   rows: readonly ConvergenceTarget[]
+  of: Pick<Convergence, 'ended_at'>
   /** What is said above of those that failed alike. */
   groups: readonly RevisionErrorGroup[] | undefined
   workloadId: string
@@ -154,6 +156,7 @@ function Targets({
             </td>
             <td>
               <PushMark state={row.state} />
+              {isLateAnswer(row, of) && <span class="muted"> {words.late}</span>}
             </td>
             <td class="n">{row.duration_ms === undefined ? '–' : formatDuration(row.duration_ms)}</td>
             <td class="mono">{row.version ?? '–'}</td>
@@ -247,6 +250,7 @@ function Body({
   const connected = workload.connected_instance_count
   const nameOf = nameInstances([...of.targets, ...of.joiners, ...of.stragglers], workload)
   const named = { workloadId: of.workload_id, nameOf, groups: push?.error_groups }
+  const told = { ...named, of }
   return (
     <div class="stack" style={{ marginTop: '16px' }}>
       <Sentence of={of} push={push} connected={connected} />
@@ -262,7 +266,7 @@ function Body({
             {words.share(shared.key, shared.value, shared.count)}
           </p>
         ))}
-        <Targets label={words.stragglers} rows={of.stragglers} {...named} />
+        <Targets label={words.stragglers} rows={of.stragglers} {...told} />
       </section>
       {of.targets.length > 0 && (
         <section>
@@ -270,13 +274,13 @@ function Body({
           {of.targets.length < of.target_count && (
             <p class="muted">{words.more(of.targets.length, of.target_count)}</p>
           )}
-          <Targets label={words.targets} rows={of.targets} {...named} />
+          <Targets label={words.targets} rows={of.targets} {...told} />
         </section>
       )}
       {of.joiners.length > 0 && (
         <section>
           <h2>{words.joined}</h2>
-          <Targets label={words.joined} rows={of.joiners} {...named} />
+          <Targets label={words.joined} rows={of.joiners} {...told} />
         </section>
       )}
     </div>

@@ -357,6 +357,35 @@ describe('a staged rollout of a first config that fails', () => {
   })
 })
 
+describe('instances that answer after the stages of a first config have failed', () => {
+  test('count in the push as what they said, late, and nobody waits in a push that is over', async () => {
+    // Pod 1 fails at once; the others of its stage answer when that has ended the push.
+    for (let pod = 1; pod <= POD_COUNT; pod++)
+      connectAgent('late-ones', `late-ones-${pod}`, {
+        capabilities: SECRETIVE,
+        behaviour:
+          pod === 1
+            ? { kind: 'fail', delayMs: 0, errorMessage: UNKNOWN_EXPORTER }
+            : { kind: 'apply', delayMs: 1_500 },
+      })
+    const id = await workloadId(service, 'late-ones', POD_COUNT)
+    await startRollout(service, id, GATEWAY, [
+      { percentage: 50, dwell_seconds: FOR_EVER },
+      { percentage: 100, dwell_seconds: 0 },
+    ])
+    const members = Math.ceil(POD_COUNT / 2)
+    await page.goto(`/workloads/${id}`)
+    await page
+      .getByText(`There was no earlier config to go back to. ${members - 1} instances run it still.`)
+      .waitFor()
+    await page.getByText(`${members - 1} applied · 1 failed · 0 waiting`).waitFor()
+    await page.getByRole('link', { name: 'See the push' }).click()
+    await page.getByText(`${members - 1} applied · 1 failed · 0 applying · 0 waiting of ${members}`).waitFor()
+    await expect.poll(() => page.getByText('after the push had ended').count()).toBe(members - 1)
+    expect(seen.complaints).toEqual([])
+  })
+})
+
 describe('the history of a workload', () => {
   test('compares any two, pins one as known good, and rolls back to it with the difference before one’s eyes', async () => {
     const id = await connectPods('storied')

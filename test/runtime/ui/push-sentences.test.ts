@@ -7,7 +7,7 @@ import { describeMessage } from '../../../runtime/ui/i18n/causes.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
 import { describeEndedBy } from '../../../runtime/ui/i18n/history.ts'
 import { describePush, describeSomeFailed } from '../../../runtime/ui/i18n/push-sentences.ts'
-import { sharesOf } from '../../../runtime/ui/logic/pushes.ts'
+import { isLateAnswer, sharesOf } from '../../../runtime/ui/logic/pushes.ts'
 
 afterEach(() => {
   language.value = 'en'
@@ -16,6 +16,19 @@ afterEach(() => {
 const UNANSWERED =
   'Of these only what they ran before is known. See whether their supervisors are up, then push again or, where another config was applied before, roll back.'
 const FAILED_NEXT = 'See what keeps those that failed from running it, or propose a config that they can run.'
+
+describe('an answer that came after its push had ended', () => {
+  const ended_at = '2026-11-29T13:00:00.500Z'
+  test('is told as late; not one from before, nor that of an instance that joined since', () => {
+    const before = { ended_at: '2026-11-29T13:00:00.400Z', joined_later: false }
+    const after = { ended_at: '2026-11-29T13:00:00.600Z', joined_later: false }
+    expect(isLateAnswer(after, { ended_at })).toBe(true)
+    expect(isLateAnswer(before, { ended_at })).toBe(false)
+    expect(isLateAnswer({ joined_later: false }, { ended_at })).toBe(false)
+    expect(isLateAnswer({ ...after, joined_later: true }, { ended_at })).toBe(false)
+    expect(isLateAnswer(after, {})).toBe(false)
+  })
+})
 
 describe('how far a push got', () => {
   const push = (change: Partial<Convergence> = {}) =>

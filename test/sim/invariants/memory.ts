@@ -51,7 +51,7 @@ function compare(what: string, held: unknown, stored: unknown, report: Report): 
 }
 
 function describeWorkload(workload: Workload): Record<string, unknown> {
-  const { active, rollout, takenBack, newestPush } = workload
+  const { active, rollout, takenBack, endedStages, newestPush } = workload
   return {
     displayName: workload.displayName,
     type: workload.type,
@@ -76,6 +76,9 @@ function describeWorkload(workload: Workload): Record<string, unknown> {
     ...(active === null ? { active: null } : prefixed('active', describeFollowed(active))),
     ...(rollout === null ? { rollout: null } : prefixed('rollout', describeFollowed(rollout.followed))),
     ...(takenBack === null ? { takenBack: null } : prefixed('takenBack', describeTakenBack(takenBack))),
+    ...(endedStages === null
+      ? { endedStages: null }
+      : prefixed('endedStages', describeFollowed(endedStages))),
     rolloutStanding: rollout === null ? null : { ...rollout.stored },
     rolloutMembers: rollout === null ? null : sorted(rollout.members),
   }
