@@ -1,6 +1,6 @@
 import { areStuck, readApprovalHelp, type WaitingChange } from '../../lib/changes/approval-help.ts'
 import { type ApprovalSurroundings, toApprovalRecord } from '../../lib/changes/approval-record.ts'
-import { type ApprovalStanding, readStandings } from '../../lib/changes/approval-standing.ts'
+import { type ApprovalStanding, readStandings, toAskedText } from '../../lib/changes/approval-standing.ts'
 import { whyNotCounted } from '../../lib/changes/judge-approvals.ts'
 import { listUnknownOfText } from '../../lib/desired/owner.ts'
 import { type Grant, isHeldOn } from '../../lib/model/scopes.ts'
@@ -136,6 +136,6 @@ export async function readApprovalWithHelp(
     isHeldOn(grants, 'config:request', ctx.fleet.workload(id)?.trustedLabels ?? null)
   const change = { ...toWaiting(ctx, approval, standing), text: approval }
   const help = await readApprovalHelp(ctx.db, change, { userId, sees })
-  const unknown = await listUnknownOfText(ctx.db, approval.draftHash)
+  const unknown = await listUnknownOfText(ctx.db, toAskedText(approval))
   return { ...record, help, ...(unknown.length === 0 ? {} : { unknown_authors: unknown }) }
 }

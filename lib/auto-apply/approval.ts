@@ -8,8 +8,9 @@ import { type ManyFacts, ruleOfMany, sayRuleInForce } from '../changes/rule-in-f
 import { listMembersThen } from '../fleet-configs/members-then.ts'
 import { chosenBy } from '../fleet-configs/values.ts'
 import { approvalClassOf, needsSecondPerson } from '../model/approval-policy.ts'
-import { listAuthorsOfVersion, listAutoApplyAuthors, listSamePeople } from '../store/approval-votes.ts'
+import { listAuthors, listAutoApplyAuthors, listSamePeople } from '../store/approval-votes.ts'
 import type { StoredAutoApply } from '../store/auto-apply.ts'
+import { toAskedVersion } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import { findVersion } from '../store/fleet-configs.ts'
 import { listKeptClasses } from '../store/reviews.ts'
@@ -78,7 +79,7 @@ export async function readAutoApplyStanding(
 ): Promise<CampaignStanding> {
   const { policy } = await readApprovalPolicy(tx)
   const ownAuthors = await listAutoApplyAuthors(tx, asked.id)
-  const authors = [...ownAuthors, ...(await listAuthorsOfVersion(tx, asked))]
+  const authors = [...ownAuthors, ...(await listAuthors(tx, toAskedVersion(asked, ownAuthors)))]
   const { requestedAt, approvals, reachesProduction, selector } = asked
   const rule = ruleOfMany(policy, factsOf(asked.plan, reachesProduction))
   const about = { requestedAt, approvals, alsoAsking, reach: { selector }, hash: asked.versionHash }

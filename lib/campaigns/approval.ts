@@ -7,8 +7,9 @@ import { chosenBy } from '../fleet-configs/values.ts'
 import type { ApprovalPolicy, ApprovalRule } from '../model/approval-policy.ts'
 import { scopesOf } from '../model/scopes.ts'
 import { type ChangeReach, isReachWithin } from '../selectors/within-scope.ts'
-import { listAuthors, listAuthorsOfVersion, listCampaignAuthors } from '../store/approval-votes.ts'
+import { listAuthors, listCampaignAuthors } from '../store/approval-votes.ts'
 import type { CampaignSummary, StoredCampaignApproval } from '../store/campaigns.ts'
+import { toAskedVersion } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import { findVersion, type StoredVersion } from '../store/fleet-configs.ts'
 import { keepsProduction } from '../store/reviews.ts'
@@ -68,7 +69,7 @@ export async function readCampaignStanding(
   const version =
     change.kind === 'version' ? await findVersion(tx, change.fleet_config_id, change.number) : null
   const ownAuthors = await listCampaignAuthors(tx, campaign.id)
-  const authors = [...ownAuthors, ...(await authorsOfText(tx, campaign, version))]
+  const authors = [...ownAuthors, ...(await authorsOfText(tx, campaign, version, ownAuthors))]
   const valueAuthors =
     version === null ? [] : await listValueAuthorsOfCampaign(tx, campaign.id, chosenBy(version))
   const rule = ruleOfMany(policy, facts)
@@ -122,9 +123,13 @@ export async function standingOf(
  */
 async function authorsOfText(
   tx: Db,
-  { change }: CampaignSummary,
+  { id, change, createdAt }: CampaignSummary,
   version: StoredVersion | null,
+  ownAuthors: readonly string[],
 ): Promise<string[]> {
-  if (change.kind === 'text') return listAuthors(tx, change.hash)
-  return version === null ? [] : listAuthorsOfVersion(tx, version)
+  if (change.kind === 'text') {
+    const asked = { hash: change.hash, askers: ownAuthors, places: [], campaignId: id, at: createdAt }
+    return listAuthors(tx, asked)
+  }
+  return version === null ? [] : listAuthors(tx, { ...toAskedVersion(version, ownAuthors), campaignId: id })
 }

@@ -9,6 +9,7 @@ import type { ProductionFacts } from '../model/production.ts'
 import { type Grant, isHeldOn } from '../model/scopes.ts'
 import { type GivenVote, listApprovalVotes, listAuthorsOfTexts } from '../store/approval-votes.ts'
 import type { Approval } from '../store/approvals.ts'
+import type { AskedText } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import { listKeptClasses } from '../store/reviews.ts'
 import { readApprovalCases } from './approval-case.ts'
@@ -72,14 +73,14 @@ export async function readStandings(
   const votes = await listApprovalVotes(tx, ids)
   const workloadIds = [...new Set(approvals.map(({ workloadId }) => workloadId))]
   const kept = await listKeptClasses(tx, workloadIds)
-  const authors = await listAuthorsOfTexts(tx, [...new Set(approvals.map(({ draftHash }) => draftHash))])
+  const authors = await listAuthorsOfTexts(tx, approvals.map(toAskedText))
   const changes = approvals.map((approval) => {
     const labels = labelsOf(approval)
     const approvalClass = classOfRequest(approval, labels)
     return {
       approvalClass,
       rule: ruleOfRequest(policy, approvalClass, kept.get(approval.workloadId)),
-      authors: authors.get(approval.draftHash) ?? [],
+      authors: authors.get(approval.id) ?? [],
       requestedAt: approval.createdAt,
       given: votes.filter(({ approvalId }) => approvalId === approval.id),
       alsoAsking,
@@ -94,6 +95,15 @@ export async function readStandings(
     judgement: judgeApprovals(asked),
   }))
 }
+
+/** The text that a request asks for. */
+export const toAskedText = (approval: Approval): AskedText => ({
+  key: approval.id,
+  hash: approval.draftHash,
+  askers: [approval.requesterId],
+  places: [approval.workloadId],
+  at: approval.createdAt,
+})
 
 /** What requests are judged by beside what is stored of them. */
 interface Around {

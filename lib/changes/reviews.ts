@@ -6,6 +6,7 @@ import { type Random, randomHex } from '../ids.ts'
 import { type ApprovalRule, LOWERING_WAIT_MS } from '../model/approval-policy.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { listAuthorsOfTexts } from '../store/approval-votes.ts'
+import type { AskedText } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import { insertReview, lockReview, markReviewed, type NewReview, type Review } from '../store/reviews.ts'
 import type { ReviewRecord } from '../wire/reviews.ts'
@@ -151,15 +152,30 @@ async function askReviewer(
   coversOf: (review: Review) => Covers,
 ): Promise<AskedReviewer[]> {
   // Whoever asked for the same text elsewhere would look at a text of their own.
-  const hashes = reviews.flatMap(({ configHash }) => configHash ?? [])
-  const ofTexts = hashes.length === 0 ? new Map<string, string[]>() : await listAuthorsOfTexts(db, hashes)
+  const texts = reviews.flatMap(toAskedText)
+  const ofTexts = texts.length === 0 ? new Map<string, string[]>() : await listAuthorsOfTexts(db, texts)
   return reviews.map((review) => ({
     userIds: [userId],
-    authors: [...new Set([...review.authorIds, ...(ofTexts.get(review.configHash ?? '') ?? [])])],
+    authors: [...new Set([...review.authorIds, ...(ofTexts.get(review.id) ?? [])])],
     requestedAt: review.doneAt,
     covers: coversOf(review),
   }))
 }
+
+/** The text that was brought by what a review is about; none where it is about none. */
+const toAskedText = ({ id, configHash, authorIds, workloadId, campaignId, doneAt }: Review): AskedText[] =>
+  configHash === null
+    ? []
+    : [
+        {
+          key: id,
+          hash: configHash,
+          askers: authorIds,
+          places: [workloadId],
+          ...(campaignId === null ? {} : { campaignId }),
+          at: doneAt,
+        },
+      ]
 
 /**
  * Why a look by this user would not count: they did it or wrote what was pushed, or their account is tied to that of

@@ -26,11 +26,15 @@ import { type Refusal, refuse } from '../model/refusal.ts'
 import type { ChangeReach } from '../selectors/within-scope.ts'
 import { listOpenAutoApplies } from '../store/auto-apply.ts'
 import { findCampaign, findCampaignUnderWay, listUnreached, type StoredCampaign } from '../store/campaigns.ts'
-import { areCommitAuthorsNoted, listCommitAuthors, noteCommitAuthors } from '../store/commit-authors.ts'
+import {
+  areCommitAuthorsNoted,
+  listFormerAuthorsOfFleet,
+  noteCommitAuthors,
+} from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import {
   type FleetConfigChange,
-  findContentHash,
+  findContent,
   insertFleetConfig,
   insertVersion,
   lockFleetConfig,
@@ -314,9 +318,10 @@ async function keepWish(
   const authors = toAuthorNames(wanted)
   if (known !== null && managed?.wishHash === wishHash && isDefined(known, definition)) {
     const { version } = managed
-    const content = await findContentHash(parts.db, known.id, version)
+    const content = await findContent(parts.db, known.id, version)
     const names = authors.map(({ name }) => name)
-    if (content !== null && (await areCommitAuthorsNoted(parts.db, content, names)))
+    const claim = { configHash: content?.hash ?? '', byId: actor.userId, place: known.id, owner }
+    if (content !== null && (await areCommitAuthorsNoted(parts.db, claim, names)))
       return { ok: true, fleetConfigId: known.id, version }
   }
   const now = parts.clock.now()
@@ -336,7 +341,7 @@ async function keepWish(
     const before = await findManagedFleetConfig(tx, id)
     const isSameWish = before?.wishHash === wishHash
     // What its authors changed comes with the next version, whose last commit may be of anybody.
-    const former = isSameWish ? [] : await listCommitAuthors(tx, await listUnseenHashes(tx, id))
+    const former = isSameWish ? [] : await listFormerAuthorsOfFleet(tx, id, await listUnseenHashes(tx, id))
     const by = { author: actor.email, authorId: actor.userId, createdAt: now }
     const version = isSameWish
       ? before.version
@@ -347,8 +352,11 @@ async function keepWish(
     // removed.
     if (version === null || !(await keepManagedFleetConfig(tx, { ...wish, ...applied })))
       return refuseRival(tx, definition.name, owner)
-    const content = await findContentHash(tx, id, version)
-    await noteCommitAuthors(tx, content!, [...authors, ...former], now)
+    const content = (await findContent(tx, id, version))!
+    // Whoever speaks for the owner by now speaks for the version that was made in its name.
+    const about = { since: content.createdAt, hasRun: false }
+    const claim = { configHash: content.hash, byId: actor.userId, place: id, owner, ...about }
+    await noteCommitAuthors(tx, claim, [...authors, ...former], now)
     await tx.record({
       action: 'fleet_config.manage',
       resource: 'fleet_config',

@@ -8,7 +8,7 @@ import {
   storeRequest,
 } from '../changes/create-approval.ts'
 import { configHash } from '../model/config-hash.ts'
-import { gitGroupOf } from '../model/git-group.ts'
+import { gitGroupOf, gitOwnerOf } from '../model/git-group.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import {
   type Approval,
@@ -17,7 +17,13 @@ import {
   listOpenApprovalsOfGroup,
   listUnseenDrafts,
 } from '../store/approvals.ts'
-import { areCommitAuthorsNoted, listCommitAuthors, noteCommitAuthors } from '../store/commit-authors.ts'
+import {
+  areCommitAuthorsNoted,
+  type CommitClaim,
+  type FormerText,
+  listFormerAuthors,
+  noteCommitAuthors,
+} from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import { isSpokenForByAnother, lockOwner } from '../store/git-owners.ts'
 import {
@@ -106,14 +112,14 @@ interface Standing {
   verdict: DesiredVerdict
   activeHash: string | null
   /** The request that speaks for the wish where nothing new is requested. */
-  approvalId: string | null
+  spokenFor: Approval | null
   /** The owner's requests for other texts that nobody pushed or ended. */
   others: readonly Approval[]
   /**
    * What the owner, or this account under another name, asked for last before Git let go of the workload, where nobody
    * brought that to run.
    */
-  unseen: readonly string[]
+  unseen: readonly FormerText[]
 }
 
 /** Read what decides about a wish. In a transaction that has locked the workload it stays true to its end. */
@@ -163,11 +169,19 @@ async function readStanding(
     isSameWish,
     verdict,
     activeHash,
-    approvalId: speaksFor(verdict, own || null, newest)?.id ?? null,
+    spokenFor: speaksFor(verdict, own || null, newest),
     others,
-    unseen,
+    unseen: unseen.map(toFormer),
   }
 }
+
+const toFormer = ({ draftHash, targetGroup, requesterId }: Former): FormerText => ({
+  hash: draftHash,
+  owner: gitOwnerOf(targetGroup) ?? '',
+  requesterId,
+})
+
+type Former = Pick<Approval, 'draftHash' | 'targetGroup' | 'requesterId'>
 
 /**
  * The request that speaks for a wish: one that waits, the wish's own, or the one by which its text came to run; what
@@ -195,13 +209,39 @@ const isAcceptedAtOnce = ({ mayPush }: DesiredConfig, { managed, verdict }: Stan
 /** Whether everything is stored already that is to be stored of a wish, so that nothing is left to do. */
 async function isKept(db: Db, wanted: DesiredConfig, standing: Standing): Promise<boolean> {
   if (isTooEarly(standing)) return true
-  const { hash, managed, isSameWish, verdict, approvalId, others } = standing
-  if (!isSameWish || managed?.approvalId !== approvalId) return false
+  const { hash, managed, isSameWish, verdict, spokenFor, others } = standing
+  if (!isSameWish || managed?.approvalId !== (spokenFor?.id ?? null)) return false
   if (verdict.action === 'propose' || others.length > 0 || isAcceptedAtOnce(wanted, standing)) return false
   return areCommitAuthorsNoted(
     db,
-    hash,
+    toClaim(wanted, hash),
     toAuthorNames(wanted).map(({ name }) => name),
+  )
+}
+
+/** Whose word it is whom a commit names, and where. */
+const toClaim = ({ workloadId, owner, actor }: DesiredConfig, configHash: string): CommitClaim => ({
+  configHash,
+  byId: actor.userId,
+  place: workloadId,
+  owner,
+})
+
+/** Note whom the commit of a wish names, and who made what Git asked for before it. */
+async function noteAuthors(tx: Db, wanted: DesiredConfig, standing: Standing, now: Date): Promise<void> {
+  const { hash, managed, verdict, spokenFor } = standing
+  const former = await listFormerAuthors(tx, wanted.workloadId, listUnseen(standing, wanted.owner))
+  const isKeptThere = managed?.isAccepted === true || wanted.mayPush
+  await noteCommitAuthors(
+    tx,
+    {
+      ...toClaim(wanted, hash),
+      // Whoever speaks for the owner by now speaks for what was requested in its name.
+      since: spokenFor?.createdAt ?? now,
+      hasRun: verdict.action === 'unchanged' && isKeptThere,
+    },
+    [...toAuthorNames(wanted), ...former],
+    now,
   )
 }
 
@@ -243,14 +283,13 @@ async function keepWish(
     const { managed, isSameWish, verdict, others } = standing
     if (isTooEarly(standing)) return { ok: true, verdict, proposed: null }
     const now = parts.clock.now()
-    const former = await listCommitAuthors(tx, listUnseen(standing))
-    await noteCommitAuthors(tx, hash, [...toAuthorNames(wanted), ...former], now)
+    await noteAuthors(tx, wanted, standing, now)
     const ended = await withdrawAll(parts, tx, others, { actor, comment: REPLACED })
     const isProposed = verdict.action === 'propose'
     if (isProposed && !asked.ok) return asked
     const made = isProposed && asked.ok ? await storeRequest(parts, tx, actor, asked.wanted) : null
     if (made?.ok === false) return made
-    const approvalId = made?.approval.id ?? standing.approvalId
+    const approvalId = made?.approval.id ?? standing.spokenFor?.id ?? null
     const applied = { appliedAt: now, appliedBy: actor.email, appliedById: actor.userId }
     const ran = findRan(managed, standing.activeHash)
     const isAccepted = managed?.isAccepted ?? false
@@ -282,15 +321,19 @@ async function keepWish(
  * The texts that Git asked for before and that nobody has brought to run, or that were rolled back: what their authors
  * changed comes with the next one, whose last commit may be of anybody.
  */
-const listUnseen = ({ hash, activeHash, managed, others, unseen }: Standing): string[] =>
+const listUnseen = ({ hash, activeHash, managed, others, unseen }: Standing, owner: string): FormerText[] =>
   [
-    ...others.map(({ draftHash }) => draftHash),
+    ...others.map(toFormer),
     ...unseen,
     // Where what was asked for last runs, what ran before it was seen and replaced in order.
     ...(managed === null || managed.configHash === activeHash
       ? []
-      : [managed.configHash, managed.ranConfigHash]),
-  ].filter((before) => before !== activeHash && before !== hash)
+      : [managed.configHash, managed.ranConfigHash].map((before) => ({
+          hash: before,
+          owner,
+          requesterId: null,
+        }))),
+  ].filter(({ hash: before }) => before !== activeHash && before !== hash)
 
 /**
  * The commit that first asked for what runs, or for what ran last of what Git asked for, and that text; '' where that is

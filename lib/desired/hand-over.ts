@@ -12,6 +12,7 @@ import type { Db } from '../store/db.ts'
 import {
   deleteWishesOfHeir,
   type HandOver,
+  handOverClaims,
   handOverFleetConfigs,
   handOverWorkloads,
   isSpokenForByAnother,
@@ -72,6 +73,7 @@ export async function handOver(
     const found = new Set([...workloads, ...fleetConfigs])
     if (found.size === 0 || named.some((id) => !found.has(id))) return refuse('not-managed')
     if (await isSpokenForByAnother(tx, toOwner, toAccountId)) return refuse('owner-taken', { owner: toOwner })
+    await handOverClaims(tx, to, [...found])
     await moveOpenRequests(tx, workloads, { from: gitGroupOf(owner), to: gitGroupOf(toOwner) })
     const detail = JSON.stringify({
       to_owner: toOwner,

@@ -1,5 +1,10 @@
 import { toEmailKey } from '../model/emails.ts'
-import { type CommitAuthor, listCommitAuthors, listNamesOfSomebody } from '../store/commit-authors.ts'
+import {
+  type AskedText,
+  type CommitAuthor,
+  listClaimed,
+  listNamesOfSomebody,
+} from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import type { DesiredResult } from '../wire/desired.ts'
 
@@ -70,8 +75,8 @@ export async function listUnknownAuthors(
 const UNKNOWN_NAMED_MAX = 50
 
 /** Those of all whom commits named that brought a text, as `listUnknownAuthors` says them. */
-export async function listUnknownOfText(db: Db, configHash: string): Promise<string[]> {
-  const noted = await listCommitAuthors(db, [configHash])
+export async function listUnknownOfText(db: Db, asked: AskedText): Promise<string[]> {
+  const noted = await listClaimed(db, asked)
   const unknown = await leaveUnknown(
     db,
     noted.flatMap(({ said }) => said ?? []),

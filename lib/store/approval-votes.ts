@@ -2,6 +2,7 @@ import { UUID } from '../ids.ts'
 import type { ApprovalRule } from '../model/approval-policy.ts'
 import type { RoleGrant } from '../model/scopes.ts'
 import { columns } from './columns.ts'
+import { ASKED_AND_CLAIMS, type AskedText } from './commit-authors.ts'
 import type { Db } from './db.ts'
 import { seen } from './external-users.ts'
 import { GRANTS } from './groups.ts'
@@ -70,62 +71,45 @@ export async function listApprovalVotes(db: Db, approvalIds: readonly string[]):
 export const authorsOf = (userId: string): string =>
   `array(select ${userId}::text union select owner_id::text from users where id::text = ${userId} and owner_id is not null)`
 
-/**
- * SQL for the authors of what `asked` lists, by the hash of its text; `content` is the hash of text and values where it is
- * a version, of which only those with the same values are the same, and null for a text.
- */
-const authorsOfAsked = (asked: string): string => `with asked as (${asked}),
+/** SQL for the authors of the texts of `$1`, by their keys. */
+const AUTHORS = `with ${ASKED_AND_CLAIMS},
      versions as (
-       select v.* from asked a join fleet_config_versions v on v.hash = a.hash
+       select a.key, v.* from asked a join fleet_config_versions v on v.hash = a.hash
        where a.content is null or v.content_hash = a.content),
-     written as (
-       select draft_hash as hash, requester_id as id from approvals join asked a on a.hash = draft_hash
-       union select hash, author_id from versions),
      named as (
-       select hash, id from written
-       union select draft_hash, unnest(author_ids) from approvals join asked a on a.hash = draft_hash
-       union select hash, unnest(author_ids) from versions
-       union select a.hash, unnest(c.author_ids) from asked a join campaigns c on c.change->>'hash' = a.hash
-       union select v.hash, unnest(c.author_ids) from versions v join campaigns c
+       select a.key, r.requester_id as id from approvals r join asked a on a.hash = r.draft_hash
+       union select key, author_id from versions
+       union select a.key, unnest(r.author_ids) from approvals r join asked a on a.hash = r.draft_hash
+       union select key, unnest(author_ids) from versions
+       union select a.key, unnest(c.author_ids) from asked a join campaigns c on c.change->>'hash' = a.hash
+       union select v.key, unnest(c.author_ids) from versions v join campaigns c
          on c.change->>'fleet_config_id' = v.fleet_config_id::text and c.change->>'number' = v.number::text
-       union select a.hash, u.id::text from asked a join commit_authors c on c.config_hash = coalesce(a.content, a.hash)
-         join users u on lower(u.email) = c.name
-       union select a.hash, p.user_id::text from asked a
-         join commit_authors c on c.config_hash = coalesce(a.content, a.hash) join provider_names p on p.name = c.name),
+       union select c.key, u.id::text from claims c join users u on lower(u.email) = c.name
+       union select c.key, p.user_id::text from claims c join provider_names p on p.name = c.name),
      authors as (
-       select hash, id from named
-       union select n.hash, u.owner_id::text from users u join named n on n.id = u.id::text where u.owner_id is not null)
-     select hash, array_agg(id) as ids from authors group by hash`
+       select key, id from named
+       union select n.key, u.owner_id::text from users u join named n on n.id = u.id::text where u.owner_id is not null)
+     select key, array_agg(id) as ids from authors group by key`
 
 /**
  * The ids of everybody who requested one of these texts, wrote it as a version, or made, changed or requested a campaign
  * that carries it, of those who answered for the service accounts among them, then or now, and of the users whom the
- * commits name that brought it; by the text's hash. A commit may name anybody; but all that a wrong name does is to make
- * one author more.
+ * commits name that brought it, as far as whoever says so had a part in it; by the text's key. Of a version those who
+ * wrote, committed or carried the same text with the same variables and values, and those who requested the text: others
+ * who changed values beside that text are authors of theirs. A commit may name anybody; but all that a wrong name does is
+ * to make one author more.
  */
-export async function listAuthorsOfTexts(db: Db, hashes: readonly string[]): Promise<Map<string, string[]>> {
-  const asked = 'select hash, null::text as content from unnest($1::text[]) as hash'
-  const rows = await db.query<{ hash: string; ids: string[] }>(authorsOfAsked(asked), [hashes])
-  return new Map(rows.map(({ hash, ids }) => [hash, ids]))
-}
-
-/** The same of one text. */
-export const listAuthors = async (db: Db, hash: string): Promise<string[]> =>
-  (await listAuthorsOfTexts(db, [hash])).get(hash) ?? []
-
-/**
- * The same of a version of a fleet config: those who wrote, committed or carried the same text with the same variables and
- * values, and those who requested the text. Others who changed values beside that text are authors of theirs.
- */
-export async function listAuthorsOfVersion(
+export async function listAuthorsOfTexts(
   db: Db,
-  { fleetConfigId, number }: { fleetConfigId: string; number: number },
-): Promise<string[]> {
-  const asked =
-    'select hash, content_hash as content from fleet_config_versions where fleet_config_id = $1 and number = $2'
-  const rows = await db.query<{ ids: string[] }>(authorsOfAsked(asked), [fleetConfigId, number])
-  return rows[0]?.ids ?? []
+  asked: readonly AskedText[],
+): Promise<Map<string, string[]>> {
+  const rows = await db.query<{ key: string; ids: string[] }>(AUTHORS, [JSON.stringify(asked)])
+  return new Map(rows.map(({ key, ids }) => [key, ids]))
 }
+
+/** The same of one text, or version. */
+export const listAuthors = async (db: Db, asked: Omit<AskedText, 'key'>): Promise<string[]> =>
+  (await listAuthorsOfTexts(db, [{ ...asked, key: '' }])).get('') ?? []
 
 /** Remember that somebody wrote, changed or requested a campaign. Its row must be locked, or new. */
 export async function noteCampaignAuthor(tx: Db, campaignId: string, userId: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { gitGroupOf } from '../model/git-group.ts'
 import type { Db } from './db.ts'
 
 /**
@@ -13,34 +14,132 @@ export interface CommitAuthor {
   said: string | null
 }
 
-/** Whether all these names are kept of a text already. */
-export async function areCommitAuthorsNoted(
-  db: Db,
-  configHash: string,
-  names: readonly string[],
-): Promise<boolean> {
-  const rows = await db.query<{ count: number }>(
-    `select count(*)::int as count from commit_authors where config_hash = $1 and name = any($2::text[])`,
-    [configHash, names],
-  )
-  return rows[0]!.count === names.length
+/** An account that asks for a text in Git, and where: of a workload, or of a fleet config. */
+export interface CommitClaim {
+  configHash: string
+  byId: string
+  /** The id of the workload, or of the fleet config. */
+  place: string
+  owner: string
 }
 
-/** Keep whom a commit names, in the forms of `toAuthorNames`, for the text that it brought. */
+/** Whether all these names are kept of a text, as this account's word or as nobody knows whose, and where it asks for it. */
+export async function areCommitAuthorsNoted(
+  db: Db,
+  { configHash, byId, place, owner }: CommitClaim,
+  names: readonly string[],
+): Promise<boolean> {
+  const rows = await db.query<{ count: number; isClaimed: boolean }>(
+    `select count(distinct name)::int as count, exists (select from commit_claims
+       where config_hash = $1 and by_id = $3 and place = $4 and owner = $5) as "isClaimed"
+     from commit_authors where config_hash = $1 and name = any($2::text[]) and by_id in ('', $3)`,
+    [configHash, names, byId, place, owner],
+  )
+  return rows[0]!.isClaimed && rows[0]!.count === names.length
+}
+
+/**
+ * Keep whom a commit names, in the forms of `toAuthorNames`, for the text that it brought, as the word of whoever asks for
+ * it. `since`: when it was first asked for there in this owner's name, be it by another account; `hasRun`: it runs there,
+ * and the owner keeps the place.
+ */
 export async function noteCommitAuthors(
   tx: Db,
-  configHash: string,
+  { configHash, byId, place, owner, since, hasRun }: CommitClaim & { since: Date; hasRun: boolean },
   authors: readonly CommitAuthor[],
   now: Date,
 ): Promise<void> {
   await tx.execute(
-    `insert into commit_authors (config_hash, name, noted_at, said)
-     select $1, name, $3, said from unnest($2::text[], $4::text[]) as name_of (name, said)
+    `insert into commit_claims as c (config_hash, by_id, place, owner, since, has_run) values ($1, $2, $3, $4, $5, $6)
+     on conflict (config_hash, by_id, place) do update set owner = excluded.owner,
+       since = least(c.since, excluded.since), has_run = c.has_run or excluded.has_run`,
+    [configHash, byId, place, owner, since, hasRun],
+  )
+  await tx.execute(
+    `insert into commit_authors (config_hash, name, noted_at, said, by_id)
+     select $1, name, $3, said, $5 from unnest($2::text[], $4::text[]) as name_of (name, said)
      where exists (select from users u where lower(u.email) = name)
        or exists (select from provider_names p where p.name = name_of.name)
-       or (select count(*) from commit_authors where config_hash = $1) < ${NAMES_MAX}
+       or (select count(*) from commit_authors where config_hash = $1 and by_id = $5) < ${NAMES_MAX}
      on conflict do nothing`,
-    [configHash, authors.map(({ name }) => name), now, authors.map(({ said }) => said)],
+    [configHash, authors.map(({ name }) => name), now, authors.map(({ said }) => said), byId],
+  )
+}
+
+/**
+ * SQL for whether the claim `c` of `commit_authors` counts for a change `a`: it was noted before it was kept whose word it is;
+ * whoever said it asked for this very change (`askers`); or asked in Git for this text, on one of its workloads or of its
+ * fleet config (`places`), before the change was asked for (`at`); or what it asked for in Git was approved by a person, or
+ * ran where Git keeps it. Who had no part in it could name everybody, and nobody would be left to approve.
+ */
+const COUNTS = `(c.by_id = '' or c.by_id = any(a.askers) or exists (
+  select from commit_claims l where l.config_hash = c.config_hash and l.by_id = c.by_id and (
+    l.has_run
+    or (l.since <= a.at and l.place = any(a.places))
+    or exists (select from approvals r where r.draft_hash = l.config_hash and r.workload_id = l.place
+      and r.approved_at is not null and (r.requester_id = l.by_id or r.target_group = '${gitGroupOf('')}' || l.owner))
+    or exists (select from fleet_config_versions w
+      join campaigns k on k.change->>'fleet_config_id' = l.place and k.change->>'number' = w.number::text
+      where w.content_hash = l.config_hash and w.fleet_config_id::text = l.place
+        and w.created_at >= l.since and (k.approvals <> '[]' or k.started_at is not null))
+    or exists (select from fleet_config_versions w
+      join auto_applies k on k.fleet_config_id = w.fleet_config_id and k.number = w.number
+      where w.content_hash = l.config_hash and w.fleet_config_id::text = l.place
+        and w.created_at >= l.since and k.approvals <> '[]'))))`
+
+/** A text, alone or as a version, that somebody is to approve or to look at, and what decides whose word about it counts. */
+export interface AskedText {
+  /** By which its authors are found. */
+  key: string
+  hash: string
+  /** Those who asked for it, by id. */
+  askers: readonly string[]
+  /** Ids of the workloads and of the fleet config that it is for. */
+  places: readonly string[]
+  /** The campaign whose workloads are meant beside these; absent for none. */
+  campaignId?: string
+  /** When it was asked for; of a version when that was written. */
+  at: Date | null
+  /** The version that it is; absent for a text. */
+  version?: { fleetConfigId: string; number: number }
+}
+
+/** A version that somebody is to approve, and who asks for that. */
+export const toAskedVersion = (
+  { fleetConfigId, number }: NonNullable<AskedText['version']>,
+  askers: readonly string[],
+): Omit<AskedText, 'key'> => ({
+  hash: '',
+  version: { fleetConfigId, number },
+  askers,
+  places: [fleetConfigId],
+  at: null,
+})
+
+/**
+ * SQL for `asked`, the texts of `$1`, and `claims`, the names that count for each. `content` is the hash of text and values
+ * where it is a version, of which only those with the same values are the same, and null for a text.
+ */
+export const ASKED_AND_CLAIMS = `asked as materialized (
+    select r.key, coalesce(v.hash, r.hash) as hash, v.content_hash as content,
+      r.askers || coalesce(array[v.author_id], '{}') as askers, coalesce(r.at, v.created_at) as at,
+      r.places
+        || array(select m.fleet_config_id::text from fleet_config_members m where m.workload_id = any(r.places))
+        || array(select t.workload_id from campaign_targets t where t.campaign_id = r."campaignId" and t.wave is not null)
+        as places
+    from json_to_recordset($1::json) as r
+      (key text, hash text, askers text[], places text[], "campaignId" text, at timestamptz, version json)
+      left join fleet_config_versions v on v.fleet_config_id::text = r.version->>'fleetConfigId'
+        and v.number = (r.version->>'number')::int),
+  claims as materialized (
+    select a.key, c.name, c.said from asked a join commit_authors c on c.config_hash = coalesce(a.content, a.hash)
+    where ${COUNTS})`
+
+/** Everybody whom commits name that brought a text, as far as that counts for it. */
+export async function listClaimed(db: Db, asked: AskedText): Promise<CommitAuthor[]> {
+  return db.query<CommitAuthor>(
+    `with ${ASKED_AND_CLAIMS} select name, max(said) as said from claims group by name`,
+    [JSON.stringify([asked])],
   )
 }
 
@@ -54,22 +153,62 @@ export async function listNamesOfSomebody(db: Db, names: readonly string[]): Pro
   return new Set(rows.map(({ name }) => name))
 }
 
-/** Everybody who is kept of these texts. */
-export async function listCommitAuthors(db: Db, configHashes: readonly string[]): Promise<CommitAuthor[]> {
+/** A text that an owner in Git asked for before of a workload or of a fleet config. */
+export interface FormerText {
+  hash: string
+  owner: string
+  /** Who asked for it; null where that is not known. */
+  requesterId: string | null
+}
+
+/**
+ * Everybody whom commits name that brought what was asked for before at a place, by the word of the accounts that spoke for
+ * its owner, or asked for it.
+ */
+export async function listFormerAuthors(
+  db: Db,
+  place: string,
+  texts: readonly FormerText[],
+): Promise<CommitAuthor[]> {
   return db.query<CommitAuthor>(
-    `select name, max(said) as said from commit_authors where config_hash = any($1::text[]) group by name`,
-    [configHashes],
+    `select c.name, max(c.said) as said
+     from json_to_recordset($1::json) as f (hash text, owner text, "requesterId" text)
+       join commit_authors c on c.config_hash = f.hash
+     where c.by_id = '' or c.by_id = f."requesterId" or exists (
+       select from commit_claims l
+       where l.config_hash = f.hash and l.by_id = c.by_id and l.place = $2 and l.owner = f.owner)
+     group by c.name`,
+    [JSON.stringify(texts), place],
   )
 }
 
+/** The same of versions of a fleet config, by the hashes of their texts with values: one owner at a time keeps it. */
+export async function listFormerAuthorsOfFleet(
+  db: Db,
+  fleetConfigId: string,
+  contentHashes: readonly string[],
+): Promise<CommitAuthor[]> {
+  return db.query<CommitAuthor>(
+    `select c.name, max(c.said) as said from commit_authors c
+     where c.config_hash = any($1::text[]) and (c.by_id = '' or exists (
+       select from commit_claims l where l.config_hash = c.config_hash and l.by_id = c.by_id and l.place = $2))
+     group by c.name`,
+    [contentHashes, fleetConfigId],
+  )
+}
+
+/** Where a text that nobody requested, wrote as a version or keeps is forgotten. */
+const isUnused = (hash: string): string => `not exists (select from approvals a where a.draft_hash = ${hash})
+       and not exists (select from fleet_config_versions v where v.content_hash = ${hash})
+       and not exists (select from managed_configs m where ${hash} in (m.config_hash, m.ran_config_hash))
+       and not exists (select from git_wishes g where ${hash} in (g.config_hash, g.ran_config_hash))`
+
 /** Forget the authors of texts that were noted before a time and that nobody requested, wrote as a version or keeps. */
 export async function deleteOldCommitAuthors(tx: Db, before: Date): Promise<void> {
-  await tx.execute(
-    `delete from commit_authors c where c.noted_at < $1
-       and not exists (select from approvals a where a.draft_hash = c.config_hash)
-       and not exists (select from fleet_config_versions v where v.content_hash = c.config_hash)
-       and not exists (select from managed_configs m where c.config_hash in (m.config_hash, m.ran_config_hash))
-       and not exists (select from git_wishes g where c.config_hash in (g.config_hash, g.ran_config_hash))`,
-    [before],
-  )
+  await tx.execute(`delete from commit_authors c where c.noted_at < $1 and ${isUnused('c.config_hash')}`, [
+    before,
+  ])
+  await tx.execute(`delete from commit_claims c where c.since < $1 and ${isUnused('c.config_hash')}`, [
+    before,
+  ])
 }

@@ -215,13 +215,21 @@ export async function findVersion(
   return rows[0] ?? null
 }
 
-/** The hash of what a version says, its values with it: that of its text where it has none; null when there is no such version. */
-export async function findContentHash(db: Db, fleetConfigId: string, number: number): Promise<string | null> {
-  const rows = await db.query<{ hash: string }>(
-    `select content_hash as hash from fleet_config_versions where fleet_config_id = $1 and number = $2`,
+/**
+ * The hash of what a version says, its values with it (that of its text where it has none), and when it was written; null
+ * when there is no such version.
+ */
+export async function findContent(
+  db: Db,
+  fleetConfigId: string,
+  number: number,
+): Promise<{ hash: string; createdAt: Date } | null> {
+  const rows = await db.query<{ hash: string; createdAt: Date }>(
+    `select content_hash as hash, created_at as "createdAt" from fleet_config_versions
+     where fleet_config_id = $1 and number = $2`,
     [fleetConfigId, number],
   )
-  return rows[0]?.hash ?? null
+  return rows[0] ?? null
 }
 
 /** Under which fleet config each workload was last seen. */

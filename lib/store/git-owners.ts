@@ -79,6 +79,19 @@ export async function handOverFleetConfigs(tx: Db, of: HandOver): Promise<string
   return rows.map((row) => row.id)
 }
 
+/** Take what accounts said about the texts of these workloads and fleet configs in the former owner's name for the heir's. */
+export async function handOverClaims(
+  tx: Db,
+  { owner, toOwner }: Pick<HandOver, 'owner' | 'toOwner'>,
+  places: readonly string[],
+): Promise<void> {
+  await tx.execute(`update commit_claims set owner = $2 where owner = $1 and place = any($3::text[])`, [
+    owner,
+    toOwner,
+    places,
+  ])
+}
+
 /**
  * Give the requests of these workloads that nobody has pushed or ended from one group to another. Of a workload's the
  * newest is locked first, as by whoever approves or pushes one.

@@ -71,8 +71,9 @@ export async function listUnseenHashes(db: Db, id: string): Promise<string[]> {
      from fleet_config_versions v left join managed_fleet_configs m on m.fleet_config_id = v.fleet_config_id
      where v.fleet_config_id = $1 and case
        when m.version is null then v.number = (
-         select max(w.number) from fleet_config_versions w join commit_authors c on c.config_hash = w.content_hash
-         where w.fleet_config_id = $1) and not ${IS_BROUGHT}
+         select max(w.number) from fleet_config_versions w where w.fleet_config_id = $1 and (
+           exists (select from commit_claims l where l.config_hash = w.content_hash and l.place = w.fleet_config_id::text)
+           or exists (select from commit_authors c where c.config_hash = w.content_hash and c.by_id = ''))) and not ${IS_BROUGHT}
        when ${IS_CARRIED} then false
        else v.number = m.version or v.number = m.ran_version and not ${IS_BROUGHT} end`,
     [id],

@@ -49,6 +49,7 @@ beforeEach(async () => {
   await database.pool.execute('delete from approvals')
   await database.pool.execute('delete from managed_configs')
   await database.pool.execute('delete from commit_authors')
+  await database.pool.execute('delete from commit_claims')
   agent = fakeAgent(ctx.fleet)
   await ctx.advance(300)
   folder = await mkdtemp(join(tmpdir(), 'muster-authors-'))
@@ -286,9 +287,18 @@ describe('a text is its authors’ for good', () => {
   it('and they are forgotten only with a text that nobody requested, wrote or keeps; so many are kept of one', async () => {
     const { config_hash: hash } = await wish(TEXT, said())
     const [now, later] = [ctx.clock.now(), new Date(ctx.clock.now().getTime() + 1)]
+    const claimOf = (configHash: string, place: string) => ({
+      configHash,
+      byId: pipeline.userId,
+      place,
+      owner: 'platform',
+    })
+    const spareClaim = { ...claimOf(configHash('spare'), agent.workloadId), since: now, hasRun: false }
     const names = Array.from({ length: 1_100 }, (_, at) => ({ name: `author ${at}`, said: null }))
-    await noteCommitAuthors(database.pool, configHash('spare'), names.slice(0, 1_000), now)
-    await noteCommitAuthors(database.pool, configHash('spare'), names.slice(1_000), now)
+    await noteCommitAuthors(database.pool, spareClaim, names.slice(0, 1_000), now)
+    await noteCommitAuthors(database.pool, spareClaim, names.slice(1_000), now)
+    const claims = () =>
+      database.pool.query<{ hash: string }>('select config_hash as hash from commit_claims')
     const count = async () =>
       (await database.pool.query('select config_hash, count(*)::int as n from commit_authors group by 1'))
         .length
@@ -297,15 +307,17 @@ describe('a text is its authors’ for good', () => {
     // Made-up names keep nobody away who has an account.
     await noteCommitAuthors(
       database.pool,
-      configHash('spare'),
+      spareClaim,
       [bob.email, 'nobody'].map((name) => ({ name, said: name })),
       now,
     )
     expect(await database.pool.query(spare)).toHaveLength(1_001)
-    expect(await areCommitAuthorsNoted(database.pool, configHash('spare'), [bob.email])).toBe(true)
+    expect(await areCommitAuthorsNoted(database.pool, spareClaim, [bob.email])).toBe(true)
     await deleteOldCommitAuthors(database.pool, later)
     expect(await database.pool.query(spare)).toHaveLength(0)
-    expect([await count(), await areCommitAuthorsNoted(database.pool, hash, [ann.email])]).toEqual([1, true])
+    const claim = claimOf(hash, agent.workloadId)
+    expect([await count(), await areCommitAuthorsNoted(database.pool, claim, [ann.email])]).toEqual([1, true])
+    expect(await claims()).toEqual([{ hash }])
   })
 
   it('and who asks hears whom of them nobody here is called, as with the addresses that hide one', async () => {

@@ -153,7 +153,8 @@ describe('somebody of the provider who removed himself and signs in again', () =
       [id],
     )
     const maiden = { name: 'maiden@example.com', said: 'Ada <maiden@example.com>' }
-    await noteCommitAuthors(database.pool, hash, [maiden], ctx.clock.now())
+    const claim = { configHash: hash, byId: '', place: '', owner: '', since: ctx.clock.now(), hasRun: false }
+    await noteCommitAuthors(database.pool, claim, [maiden], ctx.clock.now())
     expect(await approve(after, id)).toMatchObject(another('author'))
   })
 })

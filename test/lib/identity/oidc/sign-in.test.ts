@@ -147,10 +147,11 @@ describe('whose names commits may use', () => {
   const HASH = 'c'.repeat(64)
   const idOf = async (subject: string) =>
     (await database.pool.query<{ id: string }>('select id from users where subject = $1', [subject]))[0]!.id
+  const authors = () => listAuthors(database.pool, { hash: HASH, askers: [], places: [], at: new Date(0) })
   const noted = (names: string[]) =>
     noteCommitAuthors(
       database.pool,
-      HASH,
+      { configHash: HASH, byId: '', place: '', owner: '', since: new Date(0), hasRun: false },
       names.map((name) => ({ name, said: name })),
       new Date(0),
     )
@@ -163,14 +164,14 @@ describe('whose names commits may use', () => {
     await signInAs({ ...ADA, names: ['ada@example.com', 'ada'] }, null)
     await signInAs({ ...ADA, displayName: 'Lovelace', names: ['lovelace'] }, null)
     await noted(['ada@example.com'])
-    expect(await listAuthors(database.pool, HASH)).toEqual([await idOf('ada')])
+    expect(await authors()).toEqual([await idOf('ada')])
   })
 
   it('is kept as an author, however many others a text names', async () => {
     await signInAs({ ...ADA, names: ['ada@example.com'] }, null)
     await noted(Array.from({ length: 1_000 }, (_, n) => `nobody-${n}`))
     await noted(['ada@example.com', 'one-more'])
-    expect(await listAuthors(database.pool, HASH)).toEqual([await idOf('ada')])
+    expect(await authors()).toEqual([await idOf('ada')])
   })
 
   it('has so many names at most: the first, and those by which she is called now', async () => {
@@ -179,14 +180,14 @@ describe('whose names commits may use', () => {
       expect(await signInAs({ ...ADA, names }, null)).toMatchObject({ ok: true })
       ctx.clock.advance(1)
     }
-    for (const [name, authors] of [
+    for (const [name, expected] of [
       ['ada-0', [await idOf('ada')]],
       ['ada-159', [await idOf('ada')]],
       ['ada-119', []],
     ] as const) {
       await database.pool.execute('delete from commit_authors')
       await noted([name])
-      expect(await listAuthors(database.pool, HASH), name).toEqual(authors)
+      expect(await authors(), name).toEqual(expected)
     }
     const count = 'select count(*)::int as count from provider_names'
     expect(await database.pool.query(count)).toEqual([{ count: 100 }])
@@ -196,7 +197,7 @@ describe('whose names commits may use', () => {
     await signInAs({ ...ADA, names: Array.from({ length: 99 }, (_, n) => `ada-${n}`) }, null)
     await signInAs({ ...ADA, names: ['ada-0', 'lovelace'] }, null)
     await noted(['lovelace'])
-    expect(await listAuthors(database.pool, HASH)).toEqual([await idOf('ada')])
+    expect(await authors()).toEqual([await idOf('ada')])
   })
 })
 

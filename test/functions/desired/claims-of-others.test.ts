@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import type { DesiredResult } from '../../../lib/wire/desired.ts'
+import type { FleetConfigRecord } from '../../../lib/wire/fleet-configs.ts'
+import { createCompleteEdition } from '../../../runtime/editions.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
+
+// Whom a commit names is the word of whoever asks for its text. It makes authors of what that account had a part in, and
+// keeps nobody from approving what others ask for: a token may name anybody.
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let shop: FakeAgent
+let other: FakeAgent
+let pipeline: SignedIn
+let heir: SignedIn
+let eve: SignedIn
+let ann: SignedIn
+let bob: SignedIn
+const TEXT = configYaml()
+const NEXT = `${TEXT}# next\n`
+
+beforeAll(async () => {
+  ctx = await createFleetContext(database, { edition: createCompleteEdition() })
+  const [one, two, three, four, five] = [1, 2, 3, 4, 5].map(() => signIn(ctx, { groups: ['editor'] }))
+  ;[pipeline, heir, eve, ann, bob] = await Promise.all([one!, two!, three!, four!, five!])
+})
+beforeEach(async () => {
+  for (const table of ['approvals', 'managed_configs', 'git_wishes', 'commit_authors', 'commit_claims'])
+    await database.pool.execute(`delete from ${table}`)
+  shop = fakeAgent(ctx.fleet)
+  other = fakeAgent(ctx.fleet)
+  await ctx.advance(300)
+})
+afterAll(() => ctx.close())
+
+const pathOf = (agent: FakeAgent) => `/api/workloads/${agent.workloadId}/config`
+const naming = (...people: SignedIn[]) => ({
+  commit_author: 'Carl <carl@example.com>',
+  commit_authors: people.map(({ email }) => `Somebody <${email}>`),
+})
+
+/** Ask in Git for a text, and let time pass. */
+async function wish(as: SignedIn, agent: FakeAgent, config: string, said: object): Promise<string> {
+  const owner = as === eve ? 'eves' : 'platform'
+  const body = { owner, config, ...said }
+  const { status, json } = await invoke(ctx, `POST ${pathOf(agent)}/desired`, { as: as.token, body })
+  expect({ status, json }).toMatchObject({ status: 200 })
+  await ctx.advance(1)
+  return (json as DesiredResult).approval_id ?? ''
+}
+
+async function request(agent: FakeAgent, draft_yaml: string): Promise<string> {
+  const body = { draft_yaml, comment: 'by hand' }
+  const { json } = await invoke(ctx, `POST ${pathOf(agent)}/approvals`, { as: bob.token, body })
+  await ctx.advance(1)
+  return (json as ApprovalRecord).id
+}
+
+async function approve(agent: FakeAgent, id: string, as: SignedIn): Promise<unknown> {
+  const way = `POST ${pathOf(agent)}/approvals/${id}/approve`
+  const { status, json } = await invoke(ctx, way, { as: as.token, body: { comment: 'fine' } })
+  return status === 200 ? 'approved' : (json as { reason?: string }).reason
+}
+
+async function release(as: SignedIn, agent: FakeAgent): Promise<void> {
+  const gone = `DELETE ${pathOf(agent)}/desired?owner=${as === eve ? 'eves' : 'platform'}`
+  expect((await invoke(ctx, gone, { as: as.token })).status).toBe(204)
+  await ctx.advance(1)
+}
+
+const handOver = async (to_owner = 'platform'): Promise<void> => {
+  const body = { owner: 'platform', to_owner, to_account_id: heir.userId }
+  const { status } = await invoke(ctx, 'POST /api/managed-configs/hand-over', { as: bob.token, body })
+  expect(status).toBe(200)
+}
+
+describe('a token that names everybody keeps nobody from approving', () => {
+  it('what somebody else asks for on another workload, before and after', async () => {
+    await wish(eve, other, TEXT, naming(ann, bob))
+    const id = await request(shop, TEXT)
+    await wish(eve, other, NEXT, naming(ann, bob))
+    await wish(eve, other, TEXT, naming(ann, bob))
+    expect(await approve(shop, id, ann)).toBe('approved')
+  })
+
+  it('what was asked for on the same workload before, by hand or in Git', async () => {
+    const id = await request(shop, TEXT)
+    const fromGit = await wish(pipeline, shop, NEXT, naming(bob))
+    await wish(eve, shop, TEXT, naming(ann))
+    await wish(eve, shop, NEXT, naming(ann))
+    expect(await approve(shop, id, ann)).toBe('approved')
+    expect(await approve(shop, fromGit, ann)).toBe('approved')
+  })
+
+  it('what a pipeline asks for in the place of what it named the authors of', async () => {
+    await wish(pipeline, shop, TEXT, naming(bob))
+    await wish(eve, other, TEXT, naming(ann))
+    await wish(eve, shop, TEXT, naming(ann))
+    const next = await wish(pipeline, shop, NEXT, {})
+    expect(await approve(shop, next, bob)).toBe('author')
+    expect(await approve(shop, next, ann)).toBe('approved')
+  })
+
+  it('nor what a campaign carries', async () => {
+    const version = await versionByHand('by-hand', TEXT)
+    await wish(eve, other, TEXT, naming(ann))
+    const change = { kind: 'version', fleet_config_id: version, number: 1, takeover: true }
+    expect(await approveCampaign(await campaign(change), ann)).toBe('approved')
+    const text = await campaign({ kind: 'text', yaml: NEXT, takeover: true })
+    await wish(eve, other, NEXT, naming(ann))
+    expect(await approveCampaign(text, ann)).toBe('approved')
+  })
+})
+
+describe('whoever made a text stays its author', () => {
+  it('where it is asked for by hand on the workload that Git asked it for', async () => {
+    await wish(pipeline, shop, TEXT, naming(ann))
+    await release(pipeline, shop)
+    expect(await approve(shop, await request(shop, TEXT), ann)).toBe('author')
+    expect(await approveCampaign(await campaign({ kind: 'text', yaml: TEXT, takeover: true }), ann)).toBe(
+      'author',
+    )
+  })
+
+  it('everywhere, once somebody approved it where Git asked for it, or it runs there and Git keeps it', async () => {
+    const id = await wish(pipeline, shop, TEXT, naming(ann))
+    expect(await approve(other, await request(other, TEXT), ann)).toBe('approved')
+    expect(await approve(shop, id, heir)).toBe('approved')
+    const elsewhere = fakeAgent(ctx.fleet)
+    await ctx.advance(300)
+    expect(await approve(elsewhere, await request(elsewhere, TEXT), ann)).toBe('author')
+    await pushConfig(ctx.fleet, other.workloadId, NEXT)
+    other.apply()
+    await ctx.advance(300)
+    await wish(pipeline, other, NEXT, naming(ann))
+    expect(await approve(elsewhere, await request(elsewhere, NEXT), ann)).toBe('author')
+  })
+
+  it('of what comes in its place after it was handed over, to another account or another name', async () => {
+    for (const name of ['platform', 'shops']) {
+      const [agent] = [fakeAgent(ctx.fleet)]
+      await ctx.advance(300)
+      const first = await wish(pipeline, agent, TEXT, naming(ann))
+      await handOver(name)
+      const as = { ...heir }
+      const body = { owner: name, config: TEXT, ...naming(bob) }
+      const again = await invoke(ctx, `POST ${pathOf(agent)}/desired`, { as: as.token, body })
+      expect(again.status).toBe(200)
+      expect([await approve(agent, first, ann), await approve(agent, first, bob)]).toEqual([
+        'author',
+        'author',
+      ])
+      const second = await invoke(ctx, `POST ${pathOf(agent)}/desired`, {
+        as: as.token,
+        body: { owner: name, config: NEXT, commit_author: 'Carl' },
+      })
+      const id = (second.json as DesiredResult).approval_id!
+      expect([await approve(agent, id, ann), await approve(agent, id, bob)]).toEqual(['author', 'author'])
+      for (const table of ['approvals', 'managed_configs', 'git_wishes', 'commit_authors', 'commit_claims'])
+        await database.pool.execute(`delete from ${table}`)
+    }
+  })
+
+  it('where nobody knows who named them, as before it was kept', async () => {
+    await wish(eve, other, TEXT, naming(ann))
+    await database.pool.execute(`update commit_authors set by_id = ''`)
+    expect(await approve(shop, await request(shop, TEXT), ann)).toBe('author')
+  })
+
+  it('of a version that people write anew with the same text, where Git asked for that of the fleet config', async () => {
+    const id = await wishFleet(pipeline, 'kept', naming(ann))
+    const gone = `DELETE /api/fleet-configs/${id}/desired?owner=platform`
+    expect((await invoke(ctx, gone, { as: pipeline.token })).status).toBe(204)
+    await ctx.advance(1)
+    const body = { content: TEXT, comment: 'mine' }
+    const made = await invoke(ctx, `POST /api/fleet-configs/${id}/versions`, { as: bob.token, body })
+    expect(made.status, JSON.stringify(made.json)).toBe(201)
+    const change = { kind: 'version', fleet_config_id: id, number: 2, takeover: true }
+    expect(await approveCampaign(await campaign(change), ann)).toBe('author')
+  })
+
+  it('of a version that was handed over since, and of the next one', async () => {
+    const id = await wishFleet(pipeline, 'handed', naming(ann))
+    await handOver()
+    await ctx.advance(1)
+    await wishFleet(heir, 'handed', naming(bob))
+    const dora = await signIn(ctx, { groups: ['editor'] })
+    for (const number of [1, 2]) {
+      if (number === 2) await wishFleet(heir, 'handed', { content: NEXT, commit_author: 'Carl' })
+      const { rows } = { rows: await campaignsOf(id, number) }
+      for (const one of [ann, bob])
+        expect([number, await approveCampaign(rows[0]!, one)]).toEqual([number, 'author'])
+      if (number === 2) expect(await approveCampaign(rows[0]!, dora)).toBe('approved')
+    }
+  })
+})
+
+async function versionByHand(name: string, content: string): Promise<string> {
+  const selector = await hostOf(name)
+  const made = await invoke(ctx, 'POST /api/fleet-configs', {
+    as: bob.token,
+    body: { name, description: '', selector, priority: 0 },
+  })
+  expect(made.status, JSON.stringify(made.json)).toBe(201)
+  const { id } = made.json as FleetConfigRecord
+  const version = await invoke(ctx, `POST /api/fleet-configs/${id}/versions`, {
+    as: bob.token,
+    body: { content, comment: 'mine' },
+  })
+  expect(version.status, JSON.stringify(version.json)).toBe(201)
+  await ctx.advance(1)
+  return id
+}
+
+async function wishFleet(as: SignedIn, name: string, more: object): Promise<string> {
+  const selector = await hostOf(name)
+  const body = {
+    owner: 'platform',
+    name,
+    description: '',
+    selector,
+    priority: 0,
+    content: TEXT,
+    campaign: { takeover: true },
+    ...more,
+  }
+  const { status, json } = await invoke(ctx, 'POST /api/fleet-configs/desired', { as: as.token, body })
+  expect(status, JSON.stringify(json)).toBe(200)
+  await ctx.advance(1)
+  return (json as { fleet_config_id: string }).fleet_config_id
+}
+
+const campaignsOf = async (id: string, number: number): Promise<string[]> =>
+  (
+    await database.pool.query<{ id: string }>(
+      `select id from campaigns where change->>'fleet_config_id' = $1 and change->>'number' = $2`,
+      [id, String(number)],
+    )
+  ).map((row) => row.id)
+
+async function campaign(change: object): Promise<string> {
+  const scope = 'yaml' in change ? { workload_ids: [shop.workloadId] } : {}
+  const body = { name: 'by hand', change, scope }
+  const { status, json } = await invoke(ctx, 'POST /api/campaigns', { as: bob.token, body })
+  expect(status, JSON.stringify(json)).toBe(201)
+  await ctx.advance(1)
+  return (json as CampaignRecord).id
+}
+
+async function approveCampaign(id: string, as: SignedIn): Promise<unknown> {
+  const read = async () => {
+    const { json } = await invoke(ctx, `GET /api/campaigns/${id}`, { as: bob.token })
+    return json as CampaignRecord
+  }
+  if ((await read()).status === 'draft') {
+    await invoke(ctx, `POST /api/campaigns/${id}/plan`, { as: bob.token, body: {} })
+    await expect.poll(async () => (await read()).plan_hash).toBeTruthy()
+    const asked = { plan_hash: (await read()).plan_hash, comment: 'please' }
+    const { status, json } = await invoke(ctx, `POST /api/campaigns/${id}/request`, {
+      as: bob.token,
+      body: asked,
+    })
+    expect(status, JSON.stringify(json)).toBe(200)
+  }
+  const body = { plan_hash: (await read()).plan_hash, comment: 'fine' }
+  const { status, json } = await invoke(ctx, `POST /api/campaigns/${id}/approve`, { as: as.token, body })
+  return status === 200 ? 'approved' : ((json as { reason?: string }).reason ?? json)
+}
+
+/** A host of its own for a fleet config, and the selector that finds it. */
+async function hostOf(name: string): Promise<object> {
+  fakeAgent(ctx.fleet, { service: 'otelcol', attributes: { 'host.name': name } })
+  await ctx.advance(1_000)
+  return { match_labels: { 'identity/host.name': name } }
+}
