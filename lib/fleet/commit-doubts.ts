@@ -1,6 +1,7 @@
 import type { CommitFollowers, Reread } from '../audit/commit-followers.ts'
 import type { AuditedDatabase } from '../audit/database.ts'
 import type { Log } from '../log.ts'
+import { LATE_COMMIT_MS } from '../store/connection.ts'
 import type { Database } from '../store/db.ts'
 import type { Timers } from './state/timers.ts'
 
@@ -21,8 +22,8 @@ export interface CommitDoubtsParts {
 /**
  * Settles commits of which nobody was told. When the database connection is lost after COMMIT was sent, the change may
  * stand although its caller was told of a failure, and neither memory nor browsers know of it; the same is so where the
- * outside audit sink fails after the commit. This has the followers read the database again until it answers, and tells
- * the sink of what stands. Pushes and rollouts settle their own commits in `CommitTurns`, as offers depend on them.
+ * outside audit sink fails after the commit. This has the followers read the database again until it answers, and once
+ * more when the server cannot make the commit any later, and tells the sink of what stands. Pushes and rollouts settle their own commits in `CommitTurns`, as offers depend on them.
  */
 export class CommitDoubts implements CommitFollowers {
   readonly #parts: CommitDoubtsParts
@@ -31,6 +32,10 @@ export class CommitDoubts implements CommitFollowers {
   /** Browsers have not been told since the last doubt. */
   #isUntold = false
   #isWaiting = false
+  /** The database is asked once more when no commit in doubt can come any later. */
+  #isLateLookDue = false
+  /** A doubt was noted while that was due already: then it has to be asked once more after that. */
+  #isNotedMeanwhile = false
   #isAsking = false
   #isStopped = false
 
@@ -45,6 +50,8 @@ export class CommitDoubts implements CommitFollowers {
   note(): void {
     this.#isUntold = true
     this.#askSoon()
+    if (this.#isLateLookDue) this.#isNotedMeanwhile = true
+    else this.#askLate()
   }
 
   /** Ask no more: the process that starts next reads everything from the database. */
@@ -56,6 +63,17 @@ export class CommitDoubts implements CommitFollowers {
     if (this.#isWaiting) return
     this.#isWaiting = true
     this.#parts.timers.after(ASK_AFTER_MS, () => void this.#settle())
+  }
+
+  /** The server may make the commit only after it was asked: a change without an audit record has no lock to wait for. */
+  #askLate(): void {
+    this.#isLateLookDue = true
+    this.#isNotedMeanwhile = false
+    this.#parts.timers.after(LATE_COMMIT_MS, () => {
+      this.#isLateLookDue = false
+      this.#askSoon()
+      if (this.#isNotedMeanwhile) this.#askLate()
+    })
   }
 
   async #settle(): Promise<void> {

@@ -34,6 +34,11 @@ const GIVE_UP_AFTER_MS = 5_000
 const CLOSE_WAIT_MS = 1_000
 const PREPARED_MAX = 300
 const IDLE_IN_TRANSACTION_MS = 20_000
+/**
+ * A commit whose connection was lost is made by then or never, in ms: the server ends a transaction that hears nothing
+ * for `IDLE_IN_TRANSACTION_MS`, and a commit that waits for a replica by the time-out of statements, which is 30 s.
+ */
+export const LATE_COMMIT_MS = 60_000
 /** Where several servers are named, the next is tried beside one that has not answered for this long. */
 const NEXT_SERVER_MS = 500
 // The server notices a vanished client host within 20 s, and frees what its sessions have locked.

@@ -11,12 +11,8 @@ const LIKELIHOODS = {
   brokenSessions: 0.3,
   refusedStatements: 0.25,
   lostCommits: 0.35,
-  /**
-   * Commits that the server makes some seconds after the process has lost its connection. By name alone for now: in one
-   * of sixty such worlds a campaign is said to go on after a first wave that nobody applied, and whether that is the
-   * fleet's fault or this check's is not known.
-   */
-  lateCommits: 0,
+  /** Commits that the server makes some seconds after the process has lost its connection. */
+  lateCommits: 0.15,
   standby: 0.3,
   /** The machine of the active process stands still while another process takes over, and then goes on. */
   suspensions: 0.2,

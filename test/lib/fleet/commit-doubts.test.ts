@@ -238,3 +238,34 @@ it('what the database is slow to commit is followed when it is, also where its a
   await settled
   expect(ctx.fleetConfigs.freeze?.reason).toBe('slow')
 })
+
+it('what the service did without a record is followed, also where it is committed long after its answer was lost', async () => {
+  const workload = new PushedWorkload(ctx, 'a')
+  await ctx.advance(500)
+  workload.agents[0]!.lose()
+  await ctx.advance(600_000)
+  const { transaction } = db
+  const committed = new Promise<void>((resolve) => {
+    db.transaction = (name, work) =>
+      name !== 'alerts.look'
+        ? transaction(name, work)
+        : new Promise((_, reject) => {
+            const late = transaction(name, async (tx) => {
+              await work(tx)
+              reject(new CommitInDoubt('connection lost at commit'))
+              await held
+            })
+            void late.then(() => resolve())
+          })
+  })
+  let finish = () => {}
+  const held = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  await expect(ctx.alerts.run(new AbortController().signal)).rejects.toThrow('connection lost')
+  await ctx.advance(20_000)
+  finish()
+  await committed
+  await ctx.advance(60_000)
+  expect(ctx.counters.openAlerts(workload.id)).toBe(1)
+})

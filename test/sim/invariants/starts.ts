@@ -98,10 +98,11 @@ const IN_FLIGHT = `
 const FIRST_WAVES = `
   select c.id, c.plan, c.rules->'limits' as asked, c.raised,
     count(*) filter (where applied)::int as applied,
-    count(*) filter (where not applied and coalesce(p.status, '') <> 'failed' and t.state <> 'cancelled')::int as untried
+    count(*) filter (where not applied and coalesce(p.status, '') <> 'failed' and t.state not in ('failed', 'cancelled'))::int as untried
   from campaigns c join campaign_targets t on t.campaign_id = c.id and t.wave = 0
     left join pushes p on p.push_id = t.push_id
-    cross join lateral (select p.applied_at is not null or p.push_id is null and t.state = 'applied' as applied) a
+    cross join lateral (
+      select p.applied_at is not null or t.state = 'applied' and p.status is distinct from 'failed' as applied) a
   where c.status = 'running' and c.wave > 0 group by c.id`
 
 /**
