@@ -7,6 +7,15 @@ export const gitTexts = defineTexts({
       `The config is kept in Git by ${owner}${commit === '' ? '' : `, commit ${commit}`}${author === '' ? '' : ` by ${author}`}.`,
     changeThere: 'Change it there. From here it is rolled back, or changed without approval in an emergency.',
     differs: 'What is active is not what Git asks for.',
+    wished: (owner: string, commit: string, author: string) =>
+      `Git (${owner}) asks for a config here${commit === '' ? '' : `, commit ${commit}`}${author === '' ? '' : ` by ${author}`}, accepted by nobody yet: it keeps nobody from changing it here.`,
+    wishedMore: (count: number) =>
+      count === 1 ? 'One more owner in Git asks for one.' : `${count} more owners in Git ask for one.`,
+    letGo: 'Let go…',
+    letGoNow: 'Let go',
+    letGoLead: (owner: string) =>
+      `What ${owner} asked for here is withdrawn, and what runs stays. The next run of its pipeline asks again, unless its folder holds the workload no longer.`,
+    gone: 'Git asks for nothing there any more.',
     emergency: 'This is an emergency: I will push it without approval',
     mustBeEmergency: 'The config is kept in Git: change it there.',
     fleetKept: (owner: string, commit: string, author: string) =>
@@ -38,6 +47,17 @@ export const gitTexts = defineTexts({
     changeThere:
       'Modifiez-la là-bas. D’ici, on revient en arrière, ou on la modifie sans approbation en urgence.',
     differs: 'Ce qui est actif n’est pas ce que Git demande.',
+    wished: (owner: string, commit: string, author: string) =>
+      `Git (${owner}) demande une configuration ici${commit === '' ? '' : `, commit ${commit}`}${author === '' ? '' : ` de ${author}`}, que personne n’a encore acceptée : elle n’empêche personne de la modifier ici.`,
+    wishedMore: (count: number) =>
+      count === 1
+        ? 'Un autre propriétaire dans Git en demande une.'
+        : `${count} autres propriétaires dans Git en demandent une.`,
+    letGo: 'Laisser…',
+    letGoNow: 'Laisser',
+    letGoLead: (owner: string) =>
+      `Ce que ${owner} a demandé ici est retiré, et ce qui tourne reste. La prochaine exécution de son pipeline redemande, sauf si son dossier ne tient plus la charge.`,
+    gone: 'Git n’y demande plus rien.',
     emergency: 'C’est une urgence : je déploierai sans approbation',
     mustBeEmergency: 'La configuration est tenue dans Git : modifiez-la là-bas.',
     fleetKept: (owner: string, commit: string, author: string) =>

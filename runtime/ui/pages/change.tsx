@@ -17,7 +17,7 @@ import { CodeEditor, type CodeMark, CompareView } from '../parts/code.tsx'
 import { Action, ActionLink, bind, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Form } from '../parts/form.tsx'
-import { GitNotice, useManaged } from '../parts/git-notice.tsx'
+import { GitNotice, useInGit } from '../parts/git-notice.tsx'
 import { Head } from '../parts/page.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import type { Result } from '../state/api.ts'
@@ -417,7 +417,7 @@ export function ChangePage({ params }: { params: Record<string, string> }) {
   const words = say(changeTexts)
   const id = params['id'] ?? ''
   const workload = useResource(`workload:${id}`, (abort) => api.workload(id, abort))
-  const managed = useManaged(id)
+  const git = useInGit(id)
   const start = `${query.value.get('template') ?? ''}:${query.value.get('hash') ?? ''}`
   const base = useResource(workload.data ? `base:${id}:${start}` : null, (abort) =>
     loadBase(workload.data!, abort),
@@ -430,9 +430,9 @@ export function ChangePage({ params }: { params: Record<string, string> }) {
             <ActionLink href={`/workloads/${id}`}>← {callOf(data)}</ActionLink>
             <ActionLink href={`/templates?for=${id}`}>{words.startTemplate}</ActionLink>
           </Head>
-          <GitNotice workload={data} managed={managed} />
+          <GitNotice workload={data} git={git} />
           <Loaded of={base}>
-            {(loaded) => <Draft key={start} workload={data} base={loaded} isManaged={managed !== null} />}
+            {(loaded) => <Draft key={start} workload={data} base={loaded} isManaged={git.kept !== null} />}
           </Loaded>
         </>
       )}

@@ -14,7 +14,7 @@ import { ApprovalHelp, Way } from '../parts/approval-help.tsx'
 import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.tsx'
 import { useStanding } from '../parts/fleet-standing.tsx'
 import { Form, FormDialog } from '../parts/form.tsx'
-import { useManaged } from '../parts/git-notice.tsx'
+import { useInGit } from '../parts/git-notice.tsx'
 import { refuseOwn, Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import type { Result } from '../state/api.ts'
@@ -103,7 +103,7 @@ function Approve({ workload, approval, reload }: DecisionProps) {
   const words = say(changeTexts)
   const comment = useSignal('')
   const isBusy = useSignal(false)
-  const managed = useManaged(workload.id)
+  const { kept: managed } = useInGit(workload.id)
   const isOutsideGit = managed !== null && approval.target_group !== gitGroupOf(managed.owner)
   const lacksComment = comment.value.trim() === ''
   const reason =

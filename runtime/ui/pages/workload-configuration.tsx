@@ -9,7 +9,7 @@ import { otherwiseRunning, workableHashOf } from '../logic/workloads.ts'
 import { CodeView } from '../parts/code.tsx'
 import { ActionLink, Select, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
-import { GitNotice, useManaged } from '../parts/git-notice.tsx'
+import { GitNotice, useInGit } from '../parts/git-notice.tsx'
 import { Pipelines } from '../parts/pipelines.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
@@ -183,11 +183,11 @@ function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 't
 /** The config that is assigned, what the instances run, and the picture of the pipelines. */
 export function ConfigurationTab({ workload, topology, failing }: TabProps) {
   const words = say(historyTexts)
-  const managed = useManaged(workload.id)
+  const git = useInGit(workload.id)
   if (!may('config:read_content')) return <p class="empty">{words.hidden}</p>
   return (
     <div class="stack">
-      <GitNotice workload={workload} managed={managed} />
+      <GitNotice workload={workload} git={git} />
       <Wanted workload={workload} failing={failing} />
       <Running workload={workload} topology={topology} failing={failing} />
     </div>

@@ -6,27 +6,93 @@ import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
 import { api } from '../state/endpoints.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
+import { Action, unless } from './controls.tsx'
+import { describeFailure } from './failure.tsx'
+import { FormDialog } from './form.tsx'
 import { HandOver } from './hand-over.tsx'
+import { toast } from './toast.tsx'
 
-/** Who keeps a workload's config in Git; null where nobody does, and until the server has answered. */
-export function useManaged(workloadId: string): ManagedConfigRecord | null {
-  const managed = useResource(
+/** What owners in Git keep and ask for of a workload. */
+interface InGit {
+  /** Who keeps its config; null where nobody does, and until the server has answered. */
+  kept: ManagedConfigRecord | null
+  /** What is asked for and accepted by nobody yet. */
+  wished: readonly ManagedConfigRecord[]
+  reload: () => void
+}
+
+/** Read what owners in Git keep and ask for of a workload. */
+export function useInGit(workloadId: string): InGit {
+  const { data, reload } = useResource(
     `managed:${workloadId}`,
     (abort) => api.managed(workloadId, abort),
     touchesWorkload(workloadId),
   )
-  return managed.data?.find(({ accepted }) => accepted) ?? null
+  const wished = (data ?? []).filter(({ accepted }) => !accepted)
+  return { kept: data?.find(({ accepted }) => accepted) ?? null, wished, reload }
+}
+
+/** Says who keeps a workload's config in Git, and who asks for one there. */
+export function GitNotice({ workload, git }: { workload: WorkloadRecord; git: InGit }) {
+  const shown = git.wished.slice(0, WISHES_SHOWN)
+  const more = git.wished.length - shown.length
+  return (
+    <>
+      <Kept workload={workload} managed={git.kept} />
+      {shown.map((wish) => (
+        <Wished key={wish.owner} wish={wish} reload={git.reload} />
+      ))}
+      {more > 0 && <p class="muted">{say(gitTexts).wishedMore(more)}</p>}
+    </>
+  )
+}
+
+/** So many wishes are told one by one. */
+const WISHES_SHOWN = 5
+
+/** Says what an owner in Git asks for that nobody has accepted yet, with the ways to give it to another or to let go of it. */
+function Wished({ wish, reload }: { wish: ManagedConfigRecord; reload: () => void }) {
+  const words = say(gitTexts)
+  const { owner, workload_id: id, commit_sha: commit = '', commit_author: author = '' } = wish
+  const { about, open, close } = useDialog<true>()
+  const error = useSignal<string | null>(null)
+  const letGo = async () => {
+    const result = await api.letGo(id, owner)
+    error.value = result.ok ? null : describeFailure(result)
+    if (!result.ok) return
+    toast(words.gone)
+    close()
+    reload()
+  }
+  return (
+    <div class="notice t-idle" role="status">
+      <div>{words.wished(owner, shortHash(commit), author)}</div>
+      <HandOver owner={owner} only={{ workload_ids: [id] }} onDone={reload} />
+      <Action
+        kind="plain"
+        reason={unless('workload:push_config') ?? unless('config:break_glass')}
+        onClick={() => open(true)}
+      >
+        {words.letGo}
+      </Action>
+      {about !== null && (
+        <FormDialog title={words.letGo} send={words.letGoNow} onSend={letGo} onClose={close}>
+          <p>{words.letGoLead(owner)}</p>
+          {error.value !== null && (
+            <p class="bad" role="alert">
+              {error.value}
+            </p>
+          )}
+        </FormDialog>
+      )}
+    </div>
+  )
 }
 
 /** Says that a config is kept in Git, by whom, and whether what is active differs. */
-export function GitNotice({
-  workload,
-  managed,
-}: {
-  workload: WorkloadRecord
-  managed: ManagedConfigRecord | null
-}) {
+function Kept({ workload, managed }: { workload: WorkloadRecord; managed: ManagedConfigRecord | null }) {
   const words = say(gitTexts)
   const heir = useSignal<string | null>(null)
   if (managed === null) return null

@@ -211,6 +211,7 @@ export const api = {
   /** Who keeps the workload's config in Git: a list of one entry, or of none. */
   managed: (id: string, signal?: Signal) =>
     call<ManagedConfigRecord[]>('GET', '/api/managed-configs', { signal, query: { workload_id: id } }),
+  letGo: (id: string, owner: string) => call<void>('DELETE', `${w(id)}/config/desired`, { query: { owner } }),
   handOver: (request: HandOverRequest) =>
     call<HandOverResult>('POST', '/api/managed-configs/hand-over', { json: request }),
   requestApproval: (id: string, request: ApprovalCreateRequest) =>

@@ -107,6 +107,28 @@ test('a fleet config that is kept in Git says so, and is not changed here, in Fr
   await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'en' })
 })
 
+test('what Git asks for and nobody has accepted is on the page, handed over there, and let go of', async () => {
+  const other = await connectManaged('asked', { behaviour: { kind: 'apply', delayMs: 50 } })
+  const wish = { owner: 'shops', config: GATEWAY_FASTER, commit_sha: 'c0ffee', commit_author: 'Ann' }
+  await service.api.post(`/api/workloads/${other}/config/desired`, wish, 200)
+  const said = page.getByRole('status').filter({ hasText: 'Git (shops) asks for a config here' })
+  for (const tab of ['change', 'configuration']) {
+    await page.goto(`/workloads/${other}/${tab}`)
+    await said.waitFor()
+    await expect.poll(() => said.textContent()).toContain('commit c0ffee by Ann, accepted by nobody yet')
+    await said.getByRole('button', { name: 'Hand over…' }).waitFor()
+    await expect.poll(() => findBarriers(page)).toEqual([])
+  }
+  await said.getByRole('button', { name: 'Let go…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Let go…' })
+  await expect.poll(() => findBarriers(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Let go', exact: true }).click()
+  await page.getByText('Git asks for nothing there any more.').waitFor()
+  await expect.poll(() => said.count()).toBe(0)
+  const { body } = await service.api.call('GET', `/api/managed-configs?workload_id=${other}`)
+  expect(body).toEqual([])
+})
+
 test('whoever is to decide reads whom the commit names that nobody here is called', async () => {
   const other = await connectManaged('named', { behaviour: { kind: 'apply', delayMs: 50 } })
   const wish = {
