@@ -1,5 +1,10 @@
 import { optional, string, type } from 'superstruct'
-import { countAuditRecords, listAuditRecords, listSubjectNames } from '../../lib/store/audit.ts'
+import {
+  countAuditRecords,
+  listAuditRecords,
+  listStepComments,
+  listSubjectNames,
+} from '../../lib/store/audit.ts'
 import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
 import { AuditPage } from '../../lib/wire/audit.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
@@ -41,11 +46,17 @@ export default defineHttp({
     const shown = records.slice(0, limit)
     const cursor = records.length > limit ? encodeCursor(ORDER, [shown.at(-1)!.seq]) : null
     const names = await listSubjectNames(ctx.db, shown)
+    const comments = await listStepComments(ctx.db, shown)
     const body: AuditPage = {
       available: true,
       events: shown.map((record) => {
         const name = names.get(record.id)
-        return { ...toAuditEventRecord(record), ...(name === undefined ? {} : { resource_name: name }) }
+        const comment = comments.get(record.id)
+        return {
+          ...toAuditEventRecord(record),
+          ...(name === undefined ? {} : { resource_name: name }),
+          ...(comment === undefined ? {} : { comment }),
+        }
       }),
       total: await countAuditRecords(ctx.db, filter.filter),
       limit,

@@ -136,6 +136,38 @@ export async function listSubjectNames(
   return names
 }
 
+/** The request of a record of one of its steps, whose detail begins with the id. */
+const REQUEST_STEP = /^config\.approval\.(request|approve|reject|withdraw|push|break_glass_push)$/
+
+/**
+ * What was said with each of these records of a step of a request, as the request still has it, by the record's id: the
+ * log keeps which request it was.
+ */
+export async function listStepComments(
+  db: Db,
+  records: readonly Pick<AuditRecord, 'id' | 'action' | 'userId' | 'detail'>[],
+): Promise<Map<string, string>> {
+  const steps = records.flatMap(({ id, action, userId, detail }) => {
+    const [, step] = REQUEST_STEP.exec(action) ?? []
+    return step === undefined ? [] : [{ id, step, user_id: userId, approval_id: detail.split(':', 1)[0]! }]
+  })
+  if (steps.length === 0) return new Map()
+  const rows = await db.query<{ id: string; comment: string | null }>(
+    `select s.id, case s.step
+         when 'request' then a.request_comment
+         when 'approve' then v.comment
+         when 'push' then a.push_comment
+         when 'break_glass_push' then a.push_comment
+         else a.close_comment end as comment
+       from jsonb_to_recordset($1::jsonb) as s (id text, step text, user_id text, approval_id text)
+       join approvals a on a.id = s.approval_id
+       left join approval_votes v on v.approval_id = a.id and v.user_id::text = s.user_id
+       where a.id = any($2::text[])`,
+    [JSON.stringify(steps), [...new Set(steps.map(({ approval_id: id }) => id))]],
+  )
+  return new Map(rows.flatMap(({ id, comment }) => (comment ? [[id, comment] as const] : [])))
+}
+
 /** Those of the records with these ids that are there, in the chain's order. */
 export async function findAuditRecords(db: Db, ids: readonly string[]): Promise<AuditRecord[]> {
   return db.query<AuditRecord>(

@@ -17,6 +17,10 @@ export const AuditEventRecord = named(
       'What `resource_id` is called now; absent for what is gone, and for a workload, which lists name.',
       optional(string()),
     ),
+    comment: note(
+      'What was said with a step of a request, as the request still has it: it is no part of the chain.',
+      optional(string()),
+    ),
     workload_id: optional(string()),
     config_hash: optional(string()),
     detail: optional(string()),

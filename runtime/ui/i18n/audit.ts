@@ -6,6 +6,7 @@ import { campaignTexts } from './campaigns.ts'
 import { defineTexts, say } from './define.ts'
 import { formatNumber } from './format.ts'
 import { describeFact } from './report-items.ts'
+import { settingsTexts } from './settings.ts'
 
 /** Texts of the audit log. */
 export const auditTexts = defineTexts({
@@ -34,7 +35,23 @@ export const auditTexts = defineTexts({
       push_group: 'push group',
     } as Record<string, string>,
     /** English labels that are missing here are the keys, with blanks for underscores. */
-    field: { rule: 'rule', reason: 'reason', detail: 'detail' } as Record<string, string>,
+    field: {
+      applied_count: 'applied',
+      approval_id: 'request',
+      commit_author: 'written by',
+      commit_authors: 'the commit names',
+      commit_authors_left_out: 'more whom it names',
+      commit_sha: 'commit',
+      failed_count: 'failed',
+      groups: 'roles',
+      no_status_count: 'no answer',
+      owner: 'kept by',
+      plan_hash: 'plan',
+      started_count: 'started',
+      waiting_count: 'waiting',
+      wave_count: 'workloads in the wave',
+      workload_count: 'workloads',
+    } as Record<string, string>,
     from: 'From',
     to: 'Until',
     none: 'No event fits.',
@@ -83,6 +100,10 @@ export const auditTexts = defineTexts({
       blocked_rules: 'règles qui bloquent',
       changed: 'changé',
       comment: 'commentaire',
+      commit_author: 'écrit par',
+      commit_authors: 'le commit nomme',
+      commit_authors_left_out: 'autres qu’il nomme',
+      commit_sha: 'commit',
       current_hash: 'config d’avant',
       current_known_good: 'épinglée jusque-là',
       decision: 'décision',
@@ -100,6 +121,8 @@ export const auditTexts = defineTexts({
       groups: 'rôles',
       if_current_known_good: 'si épinglée',
       name: 'nom',
+      number: 'version',
+      owner: 'tenu par',
       newer_approval_id: 'demande plus récente',
       policy_rules: 'règles touchées',
       previous_known_good: 'épinglée avant',
@@ -139,8 +162,15 @@ export const describeDetailField = (key: string): string => say(auditTexts).fiel
 export const describeWho = ({ email, action }: Pick<AuditEventRecord, 'email' | 'action'>): string =>
   email ?? (action.startsWith('auth.') ? '–' : say(auditTexts).itself)
 
+/** What a field says that has words of its own: roles, and why a campaign halted; null for any other. */
+export function describeOwnDetail(key: string, value: FactValue): string | null {
+  if (key !== 'groups' || !Array.isArray(value)) return describeHaltDetail(key, value)
+  const { role } = say(settingsTexts)
+  return value.map((name) => role[String(name)] ?? String(name)).join(', ')
+}
+
 /** Why a campaign halted, in the sentences of its page; null for a value that is no halt, or one that this page does not know. */
-export function describeHaltDetail(key: string, value: FactValue): string | null {
+function describeHaltDetail(key: string, value: FactValue): string | null {
   if (key !== 'halt' || typeof value !== 'object' || value === null || Array.isArray(value)) return null
   const halt = { workloads: [], approvers: [], ...value } as unknown as CampaignHalt
   if (!(halt.gate in say(campaignTexts).halt)) return null

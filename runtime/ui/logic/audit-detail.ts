@@ -48,9 +48,19 @@ function withWaveFromOne([key, value]: DetailField): DetailField {
   return [key, Object.fromEntries(Object.entries(value).map(withWaveFromOne))]
 }
 
+/** How many of something there are; none says nothing. */
+const isZeroCount = ([key, value]: DetailField): boolean => key.endsWith('_count') && value === 0
+
 /** Whether a field of an event says what a freeze is about. */
 export const isWhatIsFrozen = (action: string, key: string): boolean =>
   action === 'freeze.set' && key === 'selector'
+
+/** What was said with an event: with a step of a request, or as its detail keeps it; '' where nothing was. */
+export function commentOf(event: Pick<AuditEventRecord, 'action' | 'detail' | 'comment'>): string {
+  if (event.comment) return event.comment
+  const told = readDetail(event).find(([key]) => key === 'comment')?.[1]
+  return typeof told === 'string' ? told : ''
+}
 
 /** The fields of an event's detail; a text that has none is one field of its own. Empty fields say nothing. */
 export function readDetail({
@@ -62,7 +72,8 @@ export function readDetail({
   if (fields !== null) {
     // A freeze without a selector is one of the whole fleet.
     const told = fields.filter(
-      ([key, value]) => value !== '' && (value !== null || isWhatIsFrozen(action, key)),
+      ([key, value]) =>
+        value !== '' && !isZeroCount([key, value]) && (value !== null || isWhatIsFrozen(action, key)),
     )
     return action.startsWith('campaign.') ? told.map(withWaveFromOne) : told
   }

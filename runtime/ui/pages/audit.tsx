@@ -1,18 +1,19 @@
 import { useSignal } from '@preact/signals'
-import { Fragment } from 'preact'
 import type {
   AuditEventRecord,
   AuditPage as AuditPageRecord,
   AuditVerification,
 } from '../../../lib/wire/audit.ts'
-import { auditTexts, describeDetailField, describeHaltDetail, describeWho } from '../i18n/audit.ts'
+import { auditTexts, describeDetailField, describeOwnDetail, describeWho } from '../i18n/audit.ts'
 import { describeAction, findActions } from '../i18n/audit-actions.ts'
+import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
-import { shortHash } from '../i18n/format.ts'
+import { quoted, shortHash } from '../i18n/format.ts'
 import { describeFrozen } from '../i18n/freeze.ts'
 import { describeValue } from '../i18n/report-items.ts'
-import { isWhatIsFrozen, readDetail } from '../logic/audit-detail.ts'
+import { commentOf, isWhatIsFrozen, readDetail } from '../logic/audit-detail.ts'
 import { Action, TextField } from '../parts/controls.tsx'
+import { Dialog } from '../parts/dialog.tsx'
 import { NamedFact, usePeople } from '../parts/fact-value.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Pairs } from '../parts/page.tsx'
@@ -109,18 +110,20 @@ function Hash({ of, push, workloadId }: { of: string; push: unknown; workloadId:
   )
 }
 
-/** An event's detail, field by field; the stored text is one click away. */
+/** Why: what was said with an event, and then what else it tells, field by field. */
 function Detail({ event, people }: { event: AuditEventRecord; people: ReadonlyMap<string, string> }) {
-  const fields = readDetail(event)
+  const comment = commentOf(event)
+  const fields = readDetail(event).filter(([key]) => key !== 'comment')
   const about = { workloadId: event.workload_id, configHash: event.config_hash }
   // The other columns say all that there is of an event without a detail.
-  if (fields.length === 0) return null
+  if (fields.length === 0 && comment === '') return null
   const known = new Map(fields)
   const told = new Set(
     Object.entries(PUSH_OF).flatMap(([hash, push]) => (known.has(hash) && known.has(push) ? push : [])),
   )
   return (
     <div class="detail">
+      {comment !== '' && <p class="said">{quoted(comment)}</p>}
       <Pairs
         of={fields.flatMap(([key, value]) =>
           told.has(key)
@@ -138,7 +141,7 @@ function Detail({ event, people }: { event: AuditEventRecord; people: ReadonlyMa
                     <NamedFact name={key} value={value} about={about} people={people} isShort>
                       {isWhatIsFrozen(event.action, key)
                         ? describeFrozen(value)
-                        : (describeHaltDetail(key, value) ?? describeValue(value))}
+                        : (describeOwnDetail(key, value) ?? describeValue(value))}
                     </NamedFact>
                   ),
                 ] as const,
@@ -146,11 +149,48 @@ function Detail({ event, people }: { event: AuditEventRecord; people: ReadonlyMa
         )}
         isInline
       />
-      <details>
-        <summary class="faint">{say(auditTexts).raw}</summary>
-        <pre class="mono">{JSON.stringify(event, null, 2)}</pre>
-      </details>
     </div>
+  )
+}
+
+/** An event as it is stored, behind the beginning of its hash. */
+function Stored({ event }: { event: AuditEventRecord }) {
+  const isOpen = useSignal(false)
+  const { raw } = say(auditTexts)
+  const hash = shortHash(event.event_hash)
+  return (
+    <>
+      <button
+        type="button"
+        class="behind mono"
+        title={event.event_hash}
+        aria-label={`${hash}, ${raw}`}
+        onClick={() => {
+          isOpen.value = true
+        }}
+      >
+        {hash}
+      </button>
+      {isOpen.value && (
+        <Dialog
+          title={raw}
+          onClose={() => {
+            isOpen.value = false
+          }}
+        >
+          <pre class="stored">{JSON.stringify(event, null, 2)}</pre>
+          <div class="actions">
+            <Action
+              onClick={() => {
+                isOpen.value = false
+              }}
+            >
+              {say(commonTexts).close}
+            </Action>
+          </div>
+        </Dialog>
+      )}
+    </>
   )
 }
 
@@ -187,19 +227,6 @@ function breakAtSign(name: string) {
   )
 }
 
-/** A code that may be broken behind its dots, and not amid its words. */
-const breakAtDots = (code: string) =>
-  code.split('.').map((part, at) =>
-    at === 0 ? (
-      part
-    ) : (
-      <Fragment key={at}>
-        .<wbr />
-        {part}
-      </Fragment>
-    ),
-  )
-
 function columnsOf(people: ReadonlyMap<string, string>): TableColumn<AuditEventRecord>[] {
   const { column } = say(auditTexts)
   return [
@@ -208,19 +235,14 @@ function columnsOf(people: ReadonlyMap<string, string>): TableColumn<AuditEventR
     {
       title: column.action,
       look: 'text',
-      cell: ({ action }) => (
-        <>
-          {describeAction(action)} <div class="mono faint">{breakAtDots(action)}</div>
-        </>
-      ),
+      cell: ({ action }) => <span title={action}>{describeAction(action)}</span>,
     },
     { title: column.what, look: 'text', cell: (event) => <Resource event={event} /> },
     { title: column.detail, look: 'text', cell: (event) => <Detail event={event} people={people} /> },
     {
       title: column.hash,
       narrowTitle: column.hash,
-      look: 'mono faint',
-      cell: ({ event_hash: hash }) => <span title={hash}>{shortHash(hash)}</span>,
+      cell: (event) => <Stored event={event} />,
     },
   ]
 }

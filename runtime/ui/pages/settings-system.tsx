@@ -58,7 +58,7 @@ function Process({ info }: { info: SystemInfo }) {
     <Pairs
       of={[
         [words.version, <span class="mono">{info.version}</span>],
-        [words.edition, info.edition],
+        [words.edition, words.editions[info.edition] ?? info.edition],
         [
           words.runningSince,
           <span>

@@ -41,8 +41,11 @@ test('a campaign says who holds a workload and why, counts in the log, and leave
   )
   await page.goto('/audit')
   const started = page.getByRole('row', { name: /Campaign started/ })
-  await started.getByText('workload count').waitFor()
-  await expect.poll(() => started.textContent()).toMatch(/workload count\s*1/)
+  await started.getByText('workloads', { exact: true }).waitFor()
+  await expect.poll(() => started.textContent()).toMatch(/workloads\s*1/)
+  // What was said with it stands there, and nothing of which there is none.
+  await started.getByText('“go”').waitFor()
+  expect(await started.textContent()).not.toMatch(/failed|count/)
 
   const who = { email: 'vic@example.com', password: 'long enough to pass', groups: ['viewer'] }
   await service.api.post('/api/users', who, 201)

@@ -3,6 +3,7 @@ import type { AuditSink } from '../../../lib/audit/delivery.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { AuditPage } from '../../../lib/wire/audit.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { createCommunityEdition, createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
@@ -505,6 +506,28 @@ describe('pushing', () => {
       json: { code: 'approval_required', request_status: 'pushed' },
     })
     expect(await pushCount()).toBe(1)
+  })
+
+  it('is told in the audit log with what each said, which the log itself keeps by the request', async () => {
+    const { id } = await approved({ comment: 'faster batches' })
+    await push(id, { comment: 'before the sale' })
+    const { id: other } = await requested({ draft_yaml: configYaml(2), comment: '' })
+    await post(`${base()}/${other}/reject`, { comment: 'not now' }, admin)
+    const page = (
+      await invoke(ctx, `GET /api/audit/events?resource_id=${agent.workloadId}` as 'GET /api/audit/events', {
+        as: admin.token,
+      })
+    ).json as AuditPage
+    const told = page.events
+      .filter(({ action }) => action.startsWith('config.approval.'))
+      .map(({ action, comment }) => [action.split('.').at(-1), comment])
+    expect(told).toEqual([
+      ['reject', 'not now'],
+      ['request', undefined],
+      ['push', 'before the sale'],
+      ['approve', 'fine'],
+      ['request', 'faster batches'],
+    ])
   })
 
   it('refuses a request that nobody approved', async () => {

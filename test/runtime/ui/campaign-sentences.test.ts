@@ -8,7 +8,7 @@ import type {
 } from '../../../lib/wire/campaigns.ts'
 import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import { describeAlert } from '../../../runtime/ui/i18n/alerts.ts'
-import { describeHaltDetail, describeWho } from '../../../runtime/ui/i18n/audit.ts'
+import { describeOwnDetail, describeWho } from '../../../runtime/ui/i18n/audit.ts'
 import {
   describeCampaign,
   describeDeadEnd,
@@ -527,8 +527,8 @@ describe('a halt', () => {
     const stored = { gate: 'failed', value: 4, limit: 3, wave: 2, workload_ids: ['w1'], workloads } as const
     const detail = JSON.stringify({ wave: 2, halt: stored })
     const [, halted] = readDetail({ action: 'campaign.halt', detail })
-    expect(describeHaltDetail(...halted!)).toBe(describeHalt(stored).join(' '))
-    expect(describeHaltDetail('wave', 2)).toBeNull()
+    expect(describeOwnDetail(...halted!)).toBe(describeHalt(stored).join(' '))
+    expect(describeOwnDetail('wave', 2)).toBeNull()
     expect(describeWho({ action: 'campaign.halt' })).toBe('muster, by itself')
     expect(describeWho({ action: 'campaign.start', email: 'a@example.com' })).toBe('a@example.com')
     expect(describeWho({ action: 'auth.login.failure' })).toBe('–')

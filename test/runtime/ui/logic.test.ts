@@ -8,13 +8,14 @@ import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
+import { describeDetailField, describeOwnDetail } from '../../../runtime/ui/i18n/audit.ts'
 import { findActions } from '../../../runtime/ui/i18n/audit-actions.ts'
 import { describeError } from '../../../runtime/ui/i18n/causes.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
 import { formatListed } from '../../../runtime/ui/i18n/format.ts'
 import { describeTripped, rolloutTexts } from '../../../runtime/ui/i18n/rollout.ts'
 import { describeReason, describeTrouble } from '../../../runtime/ui/i18n/trouble.ts'
-import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
+import { commentOf, readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
 import { readCapabilities } from '../../../runtime/ui/logic/capabilities.ts'
 import { suggest } from '../../../runtime/ui/logic/completion.ts'
 import { diagnose, toneOf } from '../../../runtime/ui/logic/diagnosis.ts'
@@ -584,6 +585,15 @@ describe('an event of the audit log', () => {
     ],
     ['config.create', '{"name":"cut…', [['detail', '{"name":"cut…']]],
     ['fleet_config.create', '{"name":"a","managed":null}', [['name', 'a']]],
+    // None of something is not worth a word.
+    [
+      'campaign.start',
+      '{"workload_count":38,"waiting_count":38,"started_count":0,"applied_count":0}',
+      [
+        ['workload_count', 38],
+        ['waiting_count', 38],
+      ],
+    ],
     // Without one it is the whole fleet that is frozen, and that is to be told.
     [
       'freeze.set',
@@ -596,6 +606,22 @@ describe('an event of the audit log', () => {
     ['user.update', '', []],
   ])('%s with %j is fields', (action, detail, fields) => {
     expect(readDetail({ action, detail })).toEqual(fields)
+  })
+
+  test('says what was said with it: with a step of a request, or in its detail', () => {
+    const step = { action: 'config.approval.approve', detail: 'apr_1' }
+    expect(commentOf({ ...step, comment: 'looks right' })).toBe('looks right')
+    expect(commentOf(step)).toBe('')
+    expect(commentOf({ action: 'campaign.start', detail: '{"wave":0,"comment":"go"}' })).toBe('go')
+  })
+
+  test('names roles and what Git told in words', () => {
+    expect(describeDetailField('commit_authors')).toBe('the commit names')
+    expect(describeOwnDetail('groups', ['administrator', 'On call'])).toBe('administrator, On call')
+    language.value = 'fr'
+    expect(describeOwnDetail('groups', ['administrator', 'On call'])).toBe('administrateur, On call')
+    expect(describeDetailField('commit_author')).toBe('écrit par')
+    language.value = 'en'
   })
 
   test('is found by what its action is called in either language, or by its code', () => {
