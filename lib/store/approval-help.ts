@@ -1,6 +1,5 @@
-import { UUID } from '../ids.ts'
 import type { RoleGrant } from '../model/scopes.ts'
-import { namesOf } from './approval-votes.ts'
+import { namesOf, SAME, withShapers } from './approval-votes.ts'
 import type { Db } from './db.ts'
 import { GRANTS } from './groups.ts'
 
@@ -25,11 +24,16 @@ export function listAuthorsOfRequest(
   readerId: string,
 ): Promise<AuthorOfRequest[]> {
   return db.query<AuthorOfRequest>(
-    `select one.id, coalesce(u.email, asked.requester) as email,
-       (select c.changed_at from account_changes c
-         where c.user_id::text = $4 and c.by_id = one.id and one.id <> $4) as "changedReaderAt",
-       (select c.changed_at from account_changes c
-         where c.by_id = $4 and c.user_id::text = one.id and one.id <> $4) as "changedByReaderAt",
+    `with people as materialized (${withShapers('select unnest($3::text[] || $4::text) as id', 'select $4::text as id')}),
+     names as materialized (${namesOf('people')}),
+     kin as materialized (
+       select id, id as whose from unnest($3::text[]) as id
+       union select s.uuid::text, s.other from (${SAME}) s where s.other = any($3::text[]))
+     select one.id, coalesce(u.email, asked.requester) as email,
+       (select max(c.changed_at) from account_changes c join kin k on k.id = c.by_id and k.whose = one.id
+         where c.user_id::text = $4 and $4 not in (one.id, c.by_id)) as "changedReaderAt",
+       (select max(c.changed_at) from account_changes c join kin k on k.id = c.user_id::text and k.whose = one.id
+         where c.by_id = $4 and $4 not in (one.id, c.user_id::text)) as "changedByReaderAt",
        case when asked.id is not null and asked.id <> $1 and one.id <> all($5::text[])
          then json_build_object('workloadId', asked.workload_id, 'approvalId', asked.id) end as elsewhere
      from unnest($3::text[]) as one(id)
@@ -61,9 +65,9 @@ export interface HolderAccount {
   email: string
   /** Its roles, and where these hold. */
   roles: RoleGrant[]
-  /** Those of the authors who changed this account. */
+  /** Those of the authors who changed this account, be it by another account of the same person. */
   changedBy: string[]
-  /** Those of the authors whose accounts this one changed. */
+  /** Those of the authors of whom this one changed an account. */
   changed: string[]
   /** When anybody last changed this account; null for never. */
   changedAt: Date | null
@@ -89,23 +93,29 @@ export function listHolders(
        where u.kind <> 'service' and exists (
          select from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id and g.role = any($1::text[]))
        order by u.email limit $3),
-     people as (
-       select id as uuid from holders
-       union select id::uuid from unnest($2::text[] || $4::text[]) as id where id ~ '${UUID.source}'),
-     names as materialized (${namesOf('people')})
+     people as materialized (${withShapers(
+       'select id::text from holders union select unnest($2::text[] || $4::text[])',
+       'select id::text as id from holders',
+     )}),
+     names as materialized (${namesOf('people')}),
+     same as materialized (${SAME}),
+     kin as materialized (
+       select id, id as whose from unnest($2::text[] || $4::text[]) as id
+       union select s.uuid::text, s.other from same s where s.other = any($2::text[] || $4::text[]))
      select u.id::text as id, u.email,
        (select ${GRANTS} from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id) as roles,
-       array(select c.by_id from account_changes c
-         where c.user_id = u.id and c.by_id = any($2::text[]) and c.by_id <> u.id::text) as "changedBy",
-       array(select c.user_id::text from account_changes c
-         where c.by_id = u.id::text and c.user_id::text = any($2::text[]) and c.user_id <> u.id) as changed,
+       array(select distinct k.whose from account_changes c join kin k on k.id = c.by_id
+         where c.user_id = u.id and k.whose = any($2::text[]) and c.by_id <> u.id::text) as "changedBy",
+       array(select distinct k.whose from account_changes c join kin k on k.id = c.user_id::text
+         where c.by_id = u.id::text and k.whose = any($2::text[]) and c.user_id <> u.id) as changed,
        (select max(c.changed_at) from account_changes c where c.user_id = u.id) as "changedAt",
-       array(select distinct o.uuid::text from names n join names o on o.name = n.name and o.uuid <> n.uuid
-         where n.uuid = u.id and o.uuid::text = any($2::text[] || $4::text[])) as "alsoIds",
-       array(select c.by_id from account_changes c
-           where c.user_id = u.id and c.by_id = any($4::text[]) and c.by_id <> u.id::text
-         union select c.user_id::text from account_changes c
-           where c.by_id = u.id::text and c.user_id::text = any($4::text[]) and c.user_id <> u.id) as "tiedIds"
+       array(select s.other from same s
+         where s.uuid = u.id and s.other = any($2::text[] || $4::text[])) as "alsoIds",
+       array(select k.whose from account_changes c join kin k on k.id = c.by_id
+           where c.user_id = u.id and k.whose = any($4::text[]) and u.id::text not in (c.by_id, k.whose)
+         union select k.whose from account_changes c join kin k on k.id = c.user_id::text
+           where c.by_id = u.id::text and k.whose = any($4::text[]) and u.id::text not in (c.user_id::text, k.whose)
+         ) as "tiedIds"
      from holders u order by u.email`,
     [roles, authors, most, others],
   )

@@ -154,6 +154,20 @@ export const namesOf = (people: string): string =>
      join provider_names n on n.user_id = p.uuid where position('@' in n.name) > 1
    union select p.uuid, e.issuer || e'\\n' || e.subject from ${people} p join external_ids e on e.user_id = p.uuid`
 
+/**
+ * SQL for accounts by `uuid`: those whose ids `ids` lists as text, those that made or changed one that `users` lists, and
+ * those that these made or changed: each may be somebody who is known by another account too.
+ */
+export const withShapers = (ids: string, users: string): string =>
+  `select distinct id::uuid as uuid from (
+     ${ids}
+     union select c.by_id from account_changes c join (${users}) one on one.id = c.user_id::text
+     union select c.user_id::text from account_changes c join (${users}) one on one.id = c.by_id) all_of
+   where id ~ '${UUID.source}'`
+
+/** SQL for the pairs of accounts among `names`, as `namesOf` lists them, that are known to be of one person. */
+export const SAME = `select distinct n.uuid, o.uuid::text as other from names n join names o on o.name = n.name and o.uuid <> n.uuid`
+
 /** A request, and the accounts that approved it or want to. */
 export interface AskedApprovers {
   userIds: readonly string[]
@@ -168,9 +182,9 @@ export interface StoredApproverStanding {
   id: string
   /** Its roles, and where these hold. */
   roles: RoleGrant[]
-  /** An author changed this account. */
+  /** An author changed this account, be it by another account that is known to be of the same person. */
   isShapedByAuthor: boolean
-  /** This account changed that of an author. */
+  /** This account changed that of an author, or another one that is known to be of the same person. */
   hasShapedAuthor: boolean
   /** Anybody changed this account since the request. */
   isShapedSinceRequest: boolean
@@ -178,7 +192,7 @@ export interface StoredApproverStanding {
   isAuthorToo: boolean
   /** Those of the accounts asked about that are known to be of the same person. */
   alsoIds: string[]
-  /** Those of the accounts asked about that changed this one, or that this one changed. */
+  /** Those of the accounts asked about that changed this one, or that this one changed, or of whose person another one did. */
   tiedIds: string[]
 }
 
@@ -195,26 +209,31 @@ export async function listApproverStandings(
     `with asked as (
        select *, authors || coalesce("valueAuthors", '{}') as writers from json_to_recordset($1::json)
          as r (at int, "userIds" text[], authors text[], "valueAuthors" text[], "requestedAt" timestamptz)),
-     people as (
-       select id::uuid as uuid from (select distinct unnest("userIds" || writers) as id from asked) ids
-       where id ~ '${UUID.source}'),
+     people as materialized (${withShapers(
+       'select unnest("userIds" || writers) as id from asked',
+       'select distinct unnest("userIds") as id from asked',
+     )}),
      names as materialized (${namesOf('people')}),
-     same as materialized (
-       select distinct n.uuid, o.uuid::text as other from names n join names o on o.name = n.name and o.uuid <> n.uuid)
+     same as materialized (${SAME}),
+     -- The accounts of the persons of authors and approvers; whose is the one that was asked about.
+     kin as materialized (
+       select r.at, id, id as whose from asked r, unnest(r.authors || r."userIds") as id
+       union select r.at, s.uuid::text, s.other from asked r join same s on s.other = any(r.authors || r."userIds"))
      select r.at, u.id::text as id,
        (select ${GRANTS} from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id) as roles,
-       exists (select 1 from account_changes c
-         where c.user_id = u.id and c.by_id = any(r.authors) and c.by_id <> u.id::text) as "isShapedByAuthor",
-       exists (select 1 from account_changes c
-         where c.by_id = u.id::text and c.user_id::text = any(r.authors) and c.user_id <> u.id) as "hasShapedAuthor",
+       exists (select from account_changes c join kin k on k.at = r.at and k.id = c.by_id
+         where c.user_id = u.id and k.whose = any(r.authors) and c.by_id <> u.id::text) as "isShapedByAuthor",
+       exists (select from account_changes c join kin k on k.at = r.at and k.id = c.user_id::text
+         where c.by_id = u.id::text and k.whose = any(r.authors) and c.user_id <> u.id) as "hasShapedAuthor",
        exists (select 1 from account_changes c
          where c.user_id = u.id and c.changed_at > r."requestedAt") as "isShapedSinceRequest",
        exists (select from same s where s.uuid = u.id and s.other = any(r.writers)) as "isAuthorToo",
        array(select s.other from same s where s.uuid = u.id and s.other = any(r."userIds")) as "alsoIds",
-       array(select c.by_id from account_changes c
-           where c.user_id = u.id and c.by_id = any(r."userIds") and c.by_id <> u.id::text
-         union select c.user_id::text from account_changes c
-           where c.by_id = u.id::text and c.user_id::text = any(r."userIds") and c.user_id <> u.id) as "tiedIds"
+       array(select k.whose from account_changes c join kin k on k.at = r.at and k.id = c.by_id
+           where c.user_id = u.id and k.whose = any(r."userIds") and u.id::text not in (c.by_id, k.whose)
+         union select k.whose from account_changes c join kin k on k.at = r.at and k.id = c.user_id::text
+           where c.by_id = u.id::text and k.whose = any(r."userIds") and u.id::text not in (c.user_id::text, k.whose)
+         ) as "tiedIds"
      from asked r
        cross join lateral (select distinct unnest(r."userIds") as id) one
        join users u on u.id::text = one.id and u.kind <> 'service'`,

@@ -159,6 +159,60 @@ describe('somebody of the provider who removed himself and signs in again', () =
   })
 })
 
+describe('whoever has another account, by the e-mail of which both are known as one person', () => {
+  /** Without a claim that an e-mail is hers, nobody is asked for a link: she is a user of her own. */
+  const olga = { email: undefined, preferred_username: 'olga@example.com', name: 'Olga' }
+
+  /** O of the provider, and L, a local administrator with the same e-mail, who made E and is gone or not. */
+  async function scene(isGone: boolean): Promise<{ other: Person; o: Person; l: Person; e: Person }> {
+    const other = await seed()
+    const l = await makePuppet(other, 'administrator', 'olga@example.com')
+    const e = await makePuppet(l, 'administrator', 'e@example.com')
+    if (isGone) expect((await remove(other, l)).status).toBe(204)
+    const o = await signIn('olga', olga)
+    expect(o.id).not.toBe(l.id)
+    ctx.clock.advance(1_000)
+    return { other, o, l, e }
+  }
+
+  it('is not approved by an account that the other one made, also once that one is gone', async () => {
+    for (const isGone of [false, true]) {
+      const { o, e } = await scene(isGone)
+      const { email: judge, token } = await signInLocally(ctx, { email: 'judge@example.com' })
+      const id = await request(o, 1)
+      expect(await approve(e, id)).toMatchObject(another('shaped_by_author'))
+      const { json } = await call(e, `GET ${base()}/${id}`)
+      const { help } = json as ApprovalRecord
+      expect(help!.because).toMatchObject([{ account_at: expect.any(String) }])
+      expect(help!.could_approve).toEqual([judge])
+      expect((await approve({ id: '', token }, id)).status).toBe(200)
+      for (const table of ['approvals', 'users', 'external_ids', 'provider_names', 'account_changes'])
+        await database.pool.execute(`delete from ${table}`)
+    }
+  })
+
+  it('approves nothing of such an account, and is no second beside it', async () => {
+    const { other, o, e } = await scene(false)
+    const third = await makePuppet(other, 'administrator', 'third@example.com')
+    expect(await approve(e, await request(o, 1))).toMatchObject(another('shaped_by_author'))
+    ctx.clock.advance(1_000)
+    const rule = { approvals: 2, author_counts: false }
+    const policy = { production: rule, other: rule, unlabelled: rule }
+    for (const as of [other, o]) await call(as, 'PUT /api/approval-policy', policy)
+    const id = await request(third, 2)
+    expect((await approve(e, id)).json).toMatchObject({ status: 'pending', tally: { given: 1 } })
+    expect((await approve(o, id)).json).toMatchObject({ status: 'pending', tally: { given: 1 } })
+  })
+
+  it('has not the help of whoever made that other account', async () => {
+    const other = await seed()
+    await makePuppet(other, 'administrator', 'olga@example.com')
+    const o = await signIn('olga', olga)
+    ctx.clock.advance(1_000)
+    expect(await approve(other, await request(o, 1))).toMatchObject(another('shaped_an_author'))
+  })
+})
+
 describe('two accounts under one name', () => {
   /** Without a claim that an e-mail is his, nobody is asked for a link: he is a user of his own. */
   const unclaimed = { email: undefined, preferred_username: 'Hugo@example.com', name: 'Hugo Hand' }
