@@ -148,7 +148,8 @@ export class RolloutEngine {
   /**
    * Go on after a halt: the instances that the halt named are waived, and do not count for the gates of this stage any
    * more. A canary that waits for it is promoted instead. Refused while something holds the rollout, unless the operator
-   * breaks the glass: `breakGlass` then writes that, in the same transaction.
+   * breaks the glass: `breakGlass` then writes that, in the same transaction. For a stage inside a campaign nobody can:
+   * its next stage would ask again, and what the campaign does is decided there.
    */
   continue(
     workloadId: string,
@@ -166,9 +167,7 @@ export class RolloutEngine {
       let hold: StageHold | null = null
       const also = async (tx: ActTransaction) => {
         hold = await this.#steps.holdOf(tx, workload, rollout)
-        // Whoever stopped a campaign is asked, not gone around.
-        const isStopped = hold !== null && (hold as StageHold).reason === 'stopped'
-        if (hold !== null && (breakGlass === null || isStopped)) return false
+        if (hold !== null && (breakGlass === null || isOfMany)) return false
         if (hold !== null) await breakGlass!(tx, followed.push)
         await this.#steps.audit(tx, workload, stored, 'config.canary.promote')
         return true

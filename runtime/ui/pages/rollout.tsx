@@ -222,15 +222,16 @@ function Steer({ of, name, nameOf, reload }: SteerProps) {
   )
   const why = useSignal('')
   const wasRefused = useSignal(false)
-  // Whoever stopped what brought it is asked, not gone around.
-  const isHeld = of.hold !== undefined && of.hold.reason !== 'stopped'
-  const asksGlass = (wasRefused.value || isHeld) && unless('config:break_glass') === null
+  // What a campaign brought, without a request of its own, goes on as the campaign says.
+  const hasRequest = of.approval_id !== undefined
+  const asksGlass =
+    hasRequest && (wasRefused.value || of.hold !== undefined) && unless('config:break_glass') === null
   const go = async (step: Step) => {
     const reason = step === 'promote' && asksGlass ? why.value.trim() : ''
     const glass = reason === '' ? null : { break_glass: true, break_glass_reason: reason }
     const result = await api.steerRollout(of.workload_id, of.id, step, glass)
     if (!result.ok) {
-      wasRefused.value = NEEDS_GLASS.some((code) => code === result.code)
+      wasRefused.value = hasRequest && NEEDS_GLASS.some((code) => code === result.code)
       if (!wasRefused.value) close()
       return toastFailure(result)
     }

@@ -138,6 +138,25 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
     expect(await scene.record(id)).toMatchObject({ status: 'done', counts: { applied: 1 } })
   })
 
+  it('that halted and is frozen now is let go on by nobody, also not by who breaks the glass: the next stage would stop again', async () => {
+    await begin({ isManaged: false, limits: { failed: 10 } })
+    const { workloadId } = pods[0]!
+    pods.find((pod) => pod.offered().at(-1) === SECOND)!.say({ health: SICK })
+    await scene.work(2_000, 3)
+    const lift = await freeze(3_600)
+    const { id } = scene.ctx.fleet.workload(workloadId)!.rollout!.stored
+    const admin = await signIn(scene.ctx)
+    const ask = (request: string, body?: object) =>
+      invoke(scene.ctx, request, { as: admin.token, ...(body === undefined ? {} : { body }) })
+    const glass = { break_glass: true, break_glass_reason: 'it cannot wait' }
+    const path = `/api/workloads/${workloadId}/config/canary/${id}/promote`
+    expect(await ask(`POST ${path}`, glass)).toMatchObject({ status: 409, json: { code: 'workload_frozen' } })
+    expect((await ask('GET /api/reviews')).json).toEqual([])
+    await scene.work(20_000, 3)
+    expect(has(SECOND)).toBe(3)
+    await lift()
+  })
+
   it('that somebody let go on counts as changed, also where the owner ends before it has seen to the campaign', async () => {
     const id = await begin({ isManaged: false })
     pods.find((pod) => pod.offered().at(-1) === SECOND)!.say({ health: SICK })
