@@ -34,5 +34,8 @@ export const rollback: ClientCommandSpec = {
 function withReason(error: unknown): unknown {
   if (!(error instanceof ServiceRefusal) || error.code !== 'no_rollback_target') return error
   const why = 'no earlier config was approved and applied here; muster get revisions lists what was pushed'
-  return new ServiceRefusal(`${error.message}\n  ${why}`, error.exitCode, error.code)
+  return new ServiceRefusal(`${error.message}\n  ${why}`, error.exitCode, {
+    status: error.status,
+    code: error.code,
+  })
 }

@@ -9,8 +9,10 @@ import { toGitHub } from '../validation/github.ts'
 import { toSarif } from '../validation/sarif.ts'
 
 const FORMATS = ['text', 'json', 'sarif', 'github'] as const
-/** Longer than any config that the service would take. */
-const FILE_BYTES_MAX = 8_388_608
+/** What the service takes of a config at most. */
+const CONFIG_BYTES_MAX = 1_048_576
+/** Longer than any list of components. */
+const LIST_BYTES_MAX = 8_388_608
 
 /** `muster validate`: check configs without a service. */
 export const validate: ClientCommandSpec = {
@@ -33,7 +35,8 @@ same variables. Exit codes: 0 nothing is wrong, 1 a file cannot be read, 3 somet
 async function validateFiles(args: Arguments, io: ClientIo): Promise<number> {
   const target = await readTarget(args, io)
   const files: CheckedFile[] = []
-  for (const file of args.positionals) files.push(checkText(file, await readText(file, io), target))
+  for (const file of args.positionals)
+    files.push(checkText(file, await readText(file, CONFIG_BYTES_MAX, io), target))
   const format = args.text('output') ?? 'text'
   if (format === 'json') printJson(io, { files })
   else if (format === 'sarif') io.out(toSarif(files))
@@ -44,7 +47,7 @@ async function validateFiles(args: Arguments, io: ClientIo): Promise<number> {
 
 async function readTarget(args: Arguments, io: ClientIo): Promise<OfflineTarget> {
   const list = args.text('components')
-  const reported = list === undefined ? null : readComponentList(await readText(list, io))
+  const reported = list === undefined ? null : readComponentList(await readText(list, LIST_BYTES_MAX, io))
   if (list !== undefined && reported === null)
     throw new CommandFailure(`${list} is no list of components, as "otelcol components" prints one`)
   const words = (name: string) =>
@@ -66,12 +69,13 @@ async function readTarget(args: Arguments, io: ClientIo): Promise<OfflineTarget>
   }
 }
 
-async function readText(file: string, io: ClientIo): Promise<string> {
+async function readText(file: string, bytesMax: number, io: ClientIo): Promise<string> {
   try {
     // Who proposes a file may propose a link to anything.
-    const bytes = file === '-' ? await io.readInput() : readRegularFile(file, FILE_BYTES_MAX + 1)
+    const bytes = file === '-' ? await io.readInput() : readRegularFile(file, bytesMax + 1)
     if (bytes === null) throw new CommandFailure(`${file} is no file`)
-    if (bytes.byteLength > FILE_BYTES_MAX) throw new CommandFailure(`${file} is larger than any config`)
+    if (bytes.byteLength > bytesMax)
+      throw new CommandFailure(`${file} is larger than the ${bytesMax / 1_048_576} MiB that muster takes`)
     return decodeText(file === '-' ? 'standard input' : file, bytes)
   } catch (error) {
     if (error instanceof CommandFailure) throw error

@@ -3,9 +3,9 @@ import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
 import type { ConfigDiff } from '../../../lib/wire/diff.ts'
 import type { FleetConfigRecord, FleetConfigVersion } from '../../../lib/wire/fleet-configs.ts'
 import { beginPlan, PLAN_SECONDS_MAX, waitForCampaign } from '../campaigns/wait.ts'
-import { CommandFailure, EXIT } from '../exit-codes.ts'
+import { CommandFailure } from '../exit-codes.ts'
 import { toLine } from '../output.ts'
-import { type Api, ServiceRefusal } from '../server/api.ts'
+import { type Api, refusesThisOne, ServiceRefusal } from '../server/api.ts'
 import type { FleetDocument } from './documents.ts'
 
 /** What is done, or would be, about one fleet config. */
@@ -54,7 +54,7 @@ export async function takeFleetStep(
     return await bringToApproval(api, step, common)
   } catch (error) {
     // A refused document does not keep the others from being requested; a service that does not answer ends the run.
-    if (!(error instanceof CommandFailure) || error.exitCode !== EXIT.refused) throw error
+    if (!refusesThisOne(error)) throw error
     return { ...about, action: 'refused', reason: `${place}: ${error.message}` }
   }
 }
@@ -136,7 +136,7 @@ async function readChanges(
       changes: lines.flatMap(({ kind, risk, text }) => (kind === 'unchanged' ? [] : [`${text} (${risk})`])),
     }
   } catch (error) {
-    if (error instanceof CommandFailure && error.exitCode === EXIT.refused) return {}
+    if (refusesThisOne(error)) return {}
     throw error
   }
 }
@@ -179,7 +179,7 @@ export async function release(
     await api.delete(path)
     return { action: 'released' }
   } catch (error) {
-    if (!(error instanceof CommandFailure) || error.exitCode !== EXIT.refused) throw error
+    if (!refusesThisOne(error)) throw error
     return { action: 'refused', reason: `${toLine(name)}: ${error.message}` }
   }
 }

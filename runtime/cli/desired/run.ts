@@ -4,9 +4,9 @@ import type { FleetConfigRecord } from '../../../lib/wire/fleet-configs.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import type { Arguments, ClientIo, Option } from '../command.ts'
-import { CommandFailure, EXIT, WrongArguments } from '../exit-codes.ts'
+import { EXIT, WrongArguments } from '../exit-codes.ts'
 import { OUTPUT_OPTION, printJson, toLine } from '../output.ts'
-import { type Api, openApi, patient, URL_OPTION } from '../server/api.ts'
+import { type Api, openApi, patient, refusesThisOne, URL_OPTION } from '../server/api.ts'
 import { authorsOf, readCommit } from './commit.ts'
 import { readDesiredState } from './documents.ts'
 import { type FleetStep, listKeptFleets, pruneFleets, release, takeFleetStep } from './fleet-steps.ts'
@@ -193,7 +193,7 @@ async function takeStep(
     return { ...about, ...result, ...(changes === null ? {} : { changes }) }
   } catch (error) {
     // A refused document does not keep the others from being requested; a service that does not answer ends the run.
-    if (!(error instanceof CommandFailure) || error.exitCode !== EXIT.refused) throw error
+    if (!refusesThisOne(error)) throw error
     const reason = `${document.place}: ${error.message}`
     return { ...about, action: 'refused', reason }
   }
@@ -212,7 +212,7 @@ async function readChanges(api: Api, config: string, result: DesiredResult): Pro
     const { human_summary: lines } = await api.post<ConfigDiff>('/api/configs/diff', texts)
     return lines.flatMap(({ kind, risk, text }) => (kind === 'unchanged' ? [] : [`${text} (${risk})`]))
   } catch (error) {
-    if (error instanceof CommandFailure && error.exitCode === EXIT.refused) return null
+    if (refusesThisOne(error)) return null
     throw error
   }
 }

@@ -90,17 +90,29 @@ function parse<Body>({ text, status }: Answer, url: string, method: string): Bod
  * EXIT.refused.
  */
 export class ServiceRefusal extends CommandFailure {
+  readonly status: number
   /** The code on the wire; absent where the reply has none and its status alone says why, as with 403. */
   readonly code: string | undefined
-  /** The service cannot answer now, and may later. */
-  readonly isForNow: boolean
 
-  constructor(message: string, exitCode: number, code: string | undefined, isForNow = false) {
+  constructor(message: string, exitCode: number, { status, code }: { status: number; code?: string }) {
     super(message, exitCode)
+    this.status = status
     this.code = code
-    this.isForNow = isForNow
+  }
+
+  /** The service cannot answer now, and may later. */
+  get isForNow(): boolean {
+    return isForNow(this.status)
   }
 }
+
+/**
+ * Of a call about one of several things: whether it alone was refused, or is not there any more, so that the others can
+ * go on. Such a failure is told beside them; any other ends the command.
+ */
+export const refusesThisOne = (error: unknown): error is CommandFailure =>
+  error instanceof CommandFailure &&
+  (error.exitCode === EXIT.refused || (error instanceof ServiceRefusal && error.status === 404))
 
 /** Whether a status says that the same call may succeed later: too many calls, or a service that is away. */
 const isForNow = (status: number): boolean => status === 429 || status >= 500
@@ -147,6 +159,7 @@ const isRefusal = (status: number, { code, validation_errors: errors }: Partial<
   status === 403 ||
   status === 409 ||
   status === 410 ||
+  status === 413 ||
   (status === 400 && (code !== undefined || errors !== undefined))
 
 function refusal(answer: Answer, url: string): CommandFailure {
@@ -166,7 +179,10 @@ function refusal(answer: Answer, url: string): CommandFailure {
     ...(code === 'session_required' ? [`somebody does this in a browser, signed in to ${url}`] : []),
   ]
   const exitCode = isRefusal(answer.status, body) ? EXIT.refused : EXIT.error
-  return new ServiceRefusal(lines.map(toLine).join('\n  '), exitCode, code, isForNow(answer.status))
+  return new ServiceRefusal(lines.map(toLine).join('\n  '), exitCode, {
+    status: answer.status,
+    ...(code === undefined ? {} : { code }),
+  })
 }
 
 /** Which permission the caller lacks, and where: anywhere at all, or only there. */

@@ -53,10 +53,18 @@ it('reads files only, and none to an end that it does not have: a link that some
   }
 })
 
+it('takes no config for right that is longer than the service takes', async () => {
+  const right = HOSTILE.replace(/^ {2}"otlp.*":$/m, '  otlp:')
+  const padded = (bytes: number) => `${right}#${'x'.repeat(bytes - right.length - 1)}`
+  expect(await saidOf(padded(1_048_576), '-')).toMatchObject({ code: 0 })
+  const told = await saidOf(padded(1_048_577), '-')
+  expect(told).toEqual({ code: 1, out: expect.stringContaining('larger than the 1 MiB that muster takes') })
+})
+
 it.each(['text', 'json', 'sarif', 'github'])(
-  'names what has a name of a megabyte by its beginning (-o %s)',
+  'names what has a name of half a megabyte by its beginning (-o %s)',
   async (format) => {
-    const long = 'é🎉'.repeat(250_000)
+    const long = 'é🎉'.repeat(80_000)
     const config = HOSTILE.replace('"otlp/', `"${long}": {}\n  "otlp/`).replace(
       'exporters:',
       `"${long}": {}\nexporters:`,

@@ -112,3 +112,19 @@ it('requests nothing of a file that is no UTF-8', async () => {
   const { exitCode, error } = await apply(answerFor)
   expect([exitCode, error]).toEqual([3, expect.stringContaining('b.yaml is no UTF-8')])
 })
+
+it.each([
+  ['too large for the service', json(413, { error: 'request body too large', code: 'body_too_large' })],
+  ['of a workload that was deleted meanwhile', json(404, { error: 'workload not found' })],
+])('a document that is %s keeps no other from being requested, and is named', async (_, refused) => {
+  const { exitCode, out, error } = await apply((path) => (path.includes('/w1/') ? refused : answerFor(path)))
+  expect([exitCode, error, stepsOf(out)]).toEqual([
+    3,
+    '',
+    [
+      ['w1', 'refused'],
+      ['w2', 'propose'],
+    ],
+  ])
+  expect(out).toContain('all.yaml:1: ')
+})

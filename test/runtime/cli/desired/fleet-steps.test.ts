@@ -21,7 +21,8 @@ function refusing(code: string, times: number): { api: Api; plans: () => number 
   const step = { name: 'n', action: 'propose', campaign_id: 'c', campaign_status: 'draft', workload_count: 1 }
   const post = async (path: string) => {
     if (path.endsWith('/desired')) return step
-    if (path.endsWith('/plan') && plans++ < times) throw new ServiceRefusal('are being planned', 1, code)
+    if (path.endsWith('/plan') && plans++ < times)
+      throw new ServiceRefusal('are being planned', 1, { status: 409, code })
     return { ...campaign, status: 'requested' }
   }
   return {
