@@ -8,7 +8,7 @@ const README = new URL('../../README.md', import.meta.url)
  */
 export function readReadmeBlock(kind: 'commands' | 'snippet', name: string): string {
   const text = readFileSync(README, 'utf8')
-  const language = kind === 'commands' ? 'sh' : 'yaml'
+  const language = kind === 'commands' ? 'sh' : '(?:yaml|ini)'
   const found = new RegExp(
     `^( *)<!-- ${kind}: ${name} -->\\s*\`\`\`${language}\\n([\\s\\S]*?)\`\`\``,
     'm',

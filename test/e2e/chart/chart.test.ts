@@ -18,8 +18,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 // biome-ignore lint/suspicious/noExplicitAny: manifests were decoded strictly; the tests look into them
 type Manifest = any
 
-function render(values: string): { manifests: Manifest[]; error: string } {
-  const { stdout, stderr } = spawnSync(check, [CHART, values], { encoding: 'utf8' })
+function render(values: string, release = 'fleet'): { manifests: Manifest[]; error: string } {
+  const { stdout, stderr } = spawnSync(check, [CHART, values, release], { encoding: 'utf8' })
   return { manifests: stdout === '' ? [] : JSON.parse(stdout), error: stderr }
 }
 
@@ -58,6 +58,25 @@ describe.skipIf(check === '')('the chart', () => {
       ['muster.example.com', 'muster-tls'],
       ['opamp.example.com', 'opamp-tls'],
     ])
+  })
+
+  test('is reached by the name that the README asks a certificate for, as the README installs it', () => {
+    const { manifests, error } = render(join(import.meta.dirname, 'values-cluster.yaml'), 'muster')
+    expect(error).toBe('')
+    const { name, namespace } = manifests.find(
+      ({ kind, spec }) => kind === 'Service' && spec.clusterIP === 'None',
+    ).metadata
+    const [{ env }] = manifests.find(({ kind }) => kind === 'Deployment').spec.template.spec.containers
+    const checked = env.find((one: { name: string }) => one.name === 'MUSTER_INTERNAL_TLS_NAME').value
+    expect(checked).toBe(`${name}.${namespace ?? 'observability'}.svc`)
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+    expect(readme).toContain(`\`${checked.replace('observability', 'NAMESPACE')}\``)
+    expect(readme).toContain('helm install muster ')
+  })
+
+  test('tells agents the scheme of an Ingress, which always ends TLS', () => {
+    const [{ env }] = rendered('production').pod().containers
+    expect(env).toContainEqual({ name: 'MUSTER_OPAMP_PUBLIC_URL', value: 'wss://opamp.example.com' })
   })
 
   test('runs one process, whose rollouts and lost nodes end', () => {
@@ -287,15 +306,18 @@ podLabels: { a: "12" }
 })
 
 const hasAnalyze = spawnSync('systemd-analyze', ['--version']).status === 0
+if (!hasAnalyze) console.error('*** SKIPPED: systemd is not here, so nothing has read the unit. ***')
 
 describe.skipIf(!hasAnalyze)('the unit for systemd', () => {
-  test('is one that systemd takes', () => {
+  test('is one that systemd takes, also with the further files of the README', () => {
     const unit = readFileSync(join(ROOT, 'runtime', 'deploy', 'muster.service'), 'utf8')
     const program = 'ExecStart=/usr/local/bin/muster\n'
     expect(unit).toContain(program)
+    const dropIn = readSnippet('systemd-drop-in')
+    expect(dropIn).toMatch(/^\[Service\]\n/)
     const file = join(folder, 'muster.service')
     // `systemd-analyze` wants a program that exists, and muster is not installed here.
-    writeFileSync(file, unit.replace(program, `ExecStart=${process.execPath}\n`))
+    writeFileSync(file, `${unit.replace(program, `ExecStart=${process.execPath}\n`)}\n${dropIn}`)
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
       encoding: 'utf8',
     })

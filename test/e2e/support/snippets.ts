@@ -1,7 +1,7 @@
 import { readReadmeBlock } from '../../support/readme-blocks.ts'
 
 /**
- * The YAML block of the README that follows `<!-- snippet: name -->`, with each key of `replacements` replaced.
+ * The block of YAML or settings in the README that follows `<!-- snippet: name -->`, with each key of `replacements` replaced.
  * Throws when the snippet or a text to replace is not there, so that the README cannot drift from the tests.
  */
 export function readSnippet(name: string, replacements: Readonly<Record<string, string>> = {}): string {

@@ -33,3 +33,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- define "muster.members" -}}
 {{ include "muster.name" . }}-members.{{ .Release.Namespace }}.svc
 {{- end }}
+
+{{- /* Every Ingress of this chart ends TLS, be it with the controller's own certificate. */}}
+{{- define "muster.opampUrl" -}}
+wss://{{ .Values.opamp.ingress.host }}
+{{- end }}

@@ -1,5 +1,5 @@
-// Checks a chart as Helm and Kubernetes would: `chartcheck CHART VALUES` lints it, renders it with the values file
-// and decodes every manifest strictly as what it says it is. Prints the manifests as a JSON list.
+// Checks a chart as Helm and Kubernetes would: `chartcheck CHART VALUES RELEASE` lints it, renders it with the values
+// file as that release and decodes every manifest strictly as what it says it is. Prints the manifests as a JSON list.
 package main
 
 import (
@@ -43,12 +43,12 @@ func lintChart(folder string, values map[string]any, version *chartutil.KubeVers
 	return nil
 }
 
-func render(folder string, values map[string]any, version *chartutil.KubeVersion) (map[string]string, error) {
+func render(folder, name string, values map[string]any, version *chartutil.KubeVersion) (map[string]string, error) {
 	chart, err := loader.Load(folder)
 	if err != nil {
 		return nil, err
 	}
-	release := chartutil.ReleaseOptions{Name: "fleet", Namespace: "observability", IsInstall: true}
+	release := chartutil.ReleaseOptions{Name: name, Namespace: "observability", IsInstall: true}
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	capabilities.KubeVersion = *version
 	all, err := chartutil.ToRenderValues(chart, values, release, capabilities)
@@ -74,13 +74,13 @@ func decode(text string) (json.RawMessage, error) {
 	return yaml.YAMLToJSON([]byte(text))
 }
 
-func run(folder, valuesFile string) error {
+func run(folder, valuesFile, release string) error {
 	values, err := chartutil.ReadValuesFile(valuesFile)
 	if err != nil {
 		return err
 	}
 	version := &chartutil.KubeVersion{Version: "v1.34.0", Major: "1", Minor: "34"}
-	files, err := render(folder, values, version)
+	files, err := render(folder, release, values, version)
 	if err != nil {
 		return err
 	}
@@ -111,11 +111,11 @@ func run(folder, valuesFile string) error {
 }
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: chartcheck CHART VALUES")
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: chartcheck CHART VALUES RELEASE")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+	if err := run(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
