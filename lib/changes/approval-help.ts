@@ -57,11 +57,41 @@ export async function readApprovalHelp(
 ): Promise<ApprovalHelp> {
   const holders = await listHoldersFor(db, [change])
   const could = holders.filter((holder) => wouldCount(change, holder))
+  const isStuck = areAll(holders) && could.length === 0
   return {
     because: await listBecause(db, change, reader),
     could_approve: could.slice(0, NAMED_MAX).map(({ email }) => email),
     ...(areAll(holders) ? { could_approve_count: could.length } : {}),
+    ...(isStuck ? { do_not_count: await listUncounted(db, change, holders, reader) } : {}),
   }
+}
+
+/** Where nobody could approve: who else may approve all that it reaches, and why that would not count. */
+async function listUncounted(
+  db: Db,
+  change: HelpedChange,
+  holders: readonly HolderAccount[],
+  { userId }: HelpReader,
+): Promise<NonNullable<ApprovalHelp['do_not_count']>> {
+  const { asked, text } = change
+  const wrote = [...asked.authors].filter((id) => wroteText(asked, id))
+  const authors = await listAuthorsOfRequest(db, text, wrote, userId)
+  const emails = new Map(authors.map(({ id, email }) => [id, email]))
+  const uncounted = holders.flatMap((holder) => {
+    const { id, email, changedBy, changed, tiedIds } = holder
+    const why = whyNot(change, holder)
+    if (id === userId || why === 'no-right' || why === 'approved-already') return []
+    const [by] = why === 'shaped-by-author' ? changedBy : why === 'shaped-an-author' ? changed : tiedIds
+    const who = by === undefined ? null : (emails.get(by) ?? null)
+    return [
+      {
+        who: email,
+        why: (why ?? 'same-person').replaceAll('-', '_'),
+        ...(who === null ? {} : { by: who }),
+      },
+    ]
+  })
+  return uncounted.slice(0, NAMED_MAX)
 }
 
 /**
@@ -88,11 +118,8 @@ const listHoldersFor = (db: Db, changes: readonly WaitingChange[]): Promise<Hold
     HOLDERS_MAX,
   )
 
-/** Whether an approval by this person was not given, and would count now. */
-function wouldCount(
-  { asked, judgement, requestedAt, covers }: WaitingChange,
-  holder: HolderAccount,
-): boolean {
+/** Who could approve beside those who have, with how this person stands to the authors. */
+function withHolder({ asked, requestedAt, covers }: WaitingChange, holder: HolderAccount): ApprovalCase {
   const { id, roles, changedBy, changed, changedAt, alsoIds, tiedIds } = holder
   const shapes = (other: string) => wroteText(asked, other)
   const standing = {
@@ -104,12 +131,16 @@ function wouldCount(
     alsoIds,
     tiedIds,
   }
-  const approvers = new Map([...asked.approvers, [id, standing]])
-  return (
-    whyNotCounted({ asked: { ...asked, approvers }, judgement }, id) === null &&
-    addsOne({ ...asked, approvers }, judgement, id)
-  )
+  return { ...asked, approvers: new Map([...asked.approvers, [id, standing]]) }
 }
+
+/** Why an approval by this person would not count by itself; null where it would. */
+const whyNot = (change: WaitingChange, holder: HolderAccount) =>
+  whyNotCounted({ asked: withHolder(change, holder), judgement: change.judgement }, holder.id)
+
+/** Whether an approval by this person was not given, and would count now. */
+const wouldCount = (change: WaitingChange, holder: HolderAccount): boolean =>
+  whyNot(change, holder) === null && addsOne(withHolder(change, holder), change.judgement, holder.id)
 
 /** Whether one more approval would count beside those that do: of accounts that made or changed each other one does. */
 const addsOne = (asked: ApprovalCase, { counted }: ApprovalJudgement, userId: string): boolean =>

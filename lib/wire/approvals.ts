@@ -132,6 +132,18 @@ export const ApprovalHelp = named(
       'Absent where more hold the right to approve than are looked at: others may be among them.',
       optional(number()),
     ),
+    do_not_count: note(
+      'Where nobody could: who else may approve all that it reaches, and why that would not count, in the words of `own` of the tally; the first ten.',
+      optional(
+        array(
+          type({
+            who: string(),
+            why: string(),
+            by: note('Whose account is the reason; absent where it is none, or gone.', optional(string())),
+          }),
+        ),
+      ),
+    ),
   }),
 )
 export type ApprovalHelp = Infer<typeof ApprovalHelp>

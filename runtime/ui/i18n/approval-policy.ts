@@ -5,7 +5,11 @@ export const policyTexts = defineTexts({
   en: {
     lead: 'What a change takes before it may be pushed. Whoever approved is counted again at the push.',
     another:
-      'Where somebody else than the author has to approve, as in production unless the policy says otherwise, an account that you make, reset, link or put into a group does not count for what you ask for, nor do you for what it asks for. Two such accounts count for each other; so does whoever signs in with the identity provider and has the groups from there.',
+      'Where somebody else than the author has to approve, as in production unless the policy says otherwise, two accounts count as two people only where neither made the other:',
+    anotherNot:
+      'An account that you make, reset, link or put into a group does not count for what you ask for, nor do you for what it asks for. You made Olga’s account: neither of you approves what the other asks for.',
+    anotherCounts:
+      'Two such accounts count for each other, and so does whoever signs in with the identity provider and has the groups from there. You made Olga’s and Pavel’s: Pavel approves what Olga asks for.',
     class: {
       production: 'Production',
       other: 'Another environment',
@@ -45,7 +49,11 @@ export const policyTexts = defineTexts({
   fr: {
     lead: 'Ce qu’il faut pour pousser un changement. Les approbations sont recomptées à la poussée.',
     another:
-      'Là où quelqu’un d’autre que l’auteur doit approuver, comme en production sauf règle contraire, un compte que vous créez, réinitialisez, liez ou mettez dans un groupe ne compte pas pour ce que vous demandez, ni vous pour ce qu’il demande. Deux comptes ainsi créés comptent l’un pour l’autre ; de même qui se connecte par le fournisseur d’identité et en tient ses groupes.',
+      'Là où quelqu’un d’autre que l’auteur doit approuver, comme en production sauf règle contraire, deux comptes ne valent deux personnes que si aucun n’a créé l’autre :',
+    anotherNot:
+      'Un compte que vous créez, réinitialisez, liez ou mettez dans un groupe ne compte pas pour ce que vous demandez, ni vous pour ce qu’il demande. Vous avez créé le compte d’Olga : aucun de vous n’approuve ce que l’autre demande.',
+    anotherCounts:
+      'Deux comptes ainsi créés comptent l’un pour l’autre ; de même qui se connecte par le fournisseur d’identité et en tient ses groupes. Vous avez créé ceux d’Olga et de Pavel : Pavel approuve ce qu’Olga demande.',
     class: {
       production: 'Production',
       other: 'Un autre environnement',

@@ -94,6 +94,20 @@ function Waiting({
   )
 }
 
+/** Which accounts count as two people, and which do not. */
+export function SecondPerson() {
+  const { another, anotherNot, anotherCounts } = say(policyTexts)
+  return (
+    <div class="muted">
+      <p>{another}</p>
+      <ul class="bullets">
+        <li>{anotherNot}</li>
+        <li>{anotherCounts}</li>
+      </ul>
+    </div>
+  )
+}
+
 /** Says that nobody counts for what somebody else asks for, and what ends that. */
 export function NoSecondPerson({ policy }: { policy: ApprovalPolicyRecord | null }) {
   const words = say(policyTexts)
@@ -175,7 +189,7 @@ export function ApprovalsSection() {
   return (
     <>
       <p class="muted">{words.lead}</p>
-      <p class="muted">{words.another}</p>
+      <SecondPerson />
       <Loaded of={policy}>{(found) => <PolicyForm policy={found} reload={policy.reload} />}</Loaded>
     </>
   )

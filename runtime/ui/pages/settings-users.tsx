@@ -18,7 +18,7 @@ import { me } from '../state/session.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
 import { RightsDialog } from './rights-dialog.tsx'
-import { NoSecondPerson } from './settings-approvals.tsx'
+import { NoSecondPerson, SecondPerson } from './settings-approvals.tsx'
 
 /** The groups that a user can be in, by name; those of the system are said in words. */
 function useGroupOptions(): [string, string][] {
@@ -319,7 +319,7 @@ export function UsersSection() {
   const ending = policy.data?.sole_approver_ends_with ?? []
   return (
     <>
-      <p class="muted">{say(policyTexts).another}</p>
+      <SecondPerson />
       <NoSecondPerson policy={policy.data} />
       <div class="actions">
         <Action kind="primary" onClick={() => open({ kind: 'new' })}>

@@ -2,6 +2,9 @@ import type { ComponentChildren } from 'preact'
 import type { ApprovalTally, ApprovalHelp as Help } from '../../../lib/wire/approvals.ts'
 import { helpTexts } from '../i18n/approval-help.ts'
 import { say } from '../i18n/define.ts'
+import { describeDiscount } from '../i18n/discounts.ts'
+import { formatList } from '../i18n/format.ts'
+import { me } from '../state/session.ts'
 import { ActionLink, unlessEverywhere } from './controls.tsx'
 
 /** What one of the people in the way has to do with the request and with the reader's account. */
@@ -14,6 +17,27 @@ function describe(own: string, person: Help['because'][number]) {
   if (at === undefined) return asked
   if (own === 'shaped_since_request') return words.changedSince(name, at)
   return asked + (own === 'shaped_an_author' ? words.andChangedByYou(at) : words.andChangedYours(at))
+}
+
+/** Who else may approve and does not count, those together of whom the same is why. */
+function Uncounted({ of }: { of: NonNullable<Help['do_not_count']> }) {
+  const words = say(helpTexts)
+  const byWhy = new Map<string, string[]>()
+  for (const { who, why, by } of of) {
+    const name = by === undefined ? words.another : by === me.value?.email ? words.you : by
+    const text = (words.uncountedWhy[why] ?? describeDiscount(why)).replace('{by}', () => name)
+    byWhy.set(text, [...(byWhy.get(text) ?? []), who])
+  }
+  return (
+    <div>
+      <p>{words.others}</p>
+      <ul class="bullets" aria-label={words.others}>
+        {[...byWhy].map(([why, who]) => (
+          <li key={why}>{words.uncounted(formatList(who), why)}</li>
+        ))}
+      </ul>
+    </div>
+  )
 }
 
 /** Ways to where those who are in the way asked for the same. */
@@ -80,7 +104,7 @@ export function ApprovalHelp({
 }) {
   const words = say(helpTexts)
   if (of === undefined || tally.given >= tally.needed) return null
-  const { because, could_approve: could, could_approve_count: count } = of
+  const { because, could_approve: could, could_approve_count: count, do_not_count: uncounted = [] } = of
   const isStuck = count === 0
   if (tally.own === 'counts' && !isStuck) return null
   const why = because.map((person) => describe(tally.own, person)).join('; ')
@@ -88,9 +112,10 @@ export function ApprovalHelp({
     return (
       <>
         <p class="warn">
-          {why === '' ? words.nobody : words.nobodyFor(why)}
+          {why === '' ? words.nobody : uncounted.length > 0 ? words.nobodyBut(why) : words.nobodyFor(why)}
           <Elsewhere of={because} />
         </p>
+        {uncounted.length > 0 && <Uncounted of={uncounted} />}
         <WaysOut more={ways} />
       </>
     )

@@ -185,8 +185,8 @@ describe('on the first day', () => {
     const { page, context, complaints } = await visit(browser, service.url)
     await signIn(page)
     for (const [language, text] of [
-      ['en', /as in production .* an account that you make, .* does not count for what you ask for/],
-      ['fr', /comme en production .* un compte que vous créez, .* ne compte pas pour ce que vous demandez/],
+      ['en', /^An account that you make, .* does not count for what you ask for/],
+      ['fr', /^Un compte que vous créez, .* ne compte pas pour ce que vous demandez/],
     ] as const) {
       await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language })
       for (const section of ['users', 'approvals']) {

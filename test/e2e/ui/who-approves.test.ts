@@ -45,8 +45,10 @@ test('whoever may not approve reads who is in the way, and where, and is not tol
   await expect
     .poll(() => way.textContent())
     .toMatch(
-      /^Nobody can approve it: admin@example\.com asked for the same text elsewhere, or earlier, and made or changed your account \(.*\), and no other account counts\. See that request\.$/,
+      /^Nobody can approve it: admin@example\.com asked for the same text elsewhere, or earlier, and made or changed your account \(.*\)\. See that request\.$/,
     )
+  // By name, with why.
+  await page.getByText('admin@example.com and nadia@example.com: asked for it, or wrote it').waitFor()
   const ways = page.getByRole('list', { name: 'What ends it' })
   await ways.getByText(/makes an account that may approve; then it is asked for again/).waitFor()
   await expect

@@ -70,6 +70,24 @@ it('names who asked for the same text elsewhere and changed the reader’s accou
   expect(again.help!.could_approve_count).toBe(again.help!.could_approve.length)
 })
 
+it('names where nobody could approve whose accounts the author made, and that it was he', async () => {
+  await database.pool.execute(
+    `insert into account_changes (user_id, by_id, changed_at) select id, $1, $2 from users where id::text <> $1
+     on conflict do nothing`,
+    [admin.userId, scene.ctx.clock.now()],
+  )
+  await scene.ctx.advance(1_000)
+  const request = await ask('vm-1', admin)
+  const { help } = await read('vm-1', request, admin)
+  expect(help!.could_approve).toEqual([])
+  expect(help!.do_not_count).toContainEqual({
+    who: scene.approver.email,
+    why: 'shaped_by_author',
+    by: admin.email,
+  })
+  expect(help!.do_not_count!.map(({ who }) => who)).not.toContain(admin.email)
+})
+
 it('names whoever changed the reader’s account after the request', async () => {
   const request = await ask('vm-1', scene.editor)
   await scene.ctx.advance(1_000)
@@ -100,6 +118,11 @@ it('says in the list of all which requests wait for nobody, and takes it back on
   ])
   const { help, nobody_can_approve: isStuck } = await read('vm-1', stuck, scene.approver)
   expect([help!.could_approve_count, isStuck]).toEqual([0, true])
+  // By name and with why, so that nobody has to find out who made whose account.
+  const uncounted = help!.do_not_count!
+  expect(uncounted).toContainEqual({ who: scene.editor.email, why: 'author' })
+  expect(uncounted).toContainEqual({ who: other.email, why: 'shaped_since_request' })
+  expect(uncounted.map(({ who }) => who)).not.toContain(scene.approver.email)
   // Nobody who asked has to do with this account.
   const third = await signIn(scene.ctx, { groups: ['editor'] })
   expect(await listed(scene.approver)).toEqual([
