@@ -1,8 +1,11 @@
 import type { Db } from './db.ts'
 
-/** Requests that ended without anybody's approval: what they asked for nothing refers to. */
-const FORGETTABLE = `a.status in ('rejected', 'withdrawn', 'retired') and a.approved_at is null
-  and not a.draft_forgotten and not exists (select from approval_votes v where v.approval_id = a.id)`
+/** Requests that ended and that nobody pushed: what they asked for nothing refers to. */
+const FORGETTABLE = `a.status in ('rejected', 'withdrawn', 'retired') and not a.draft_forgotten`
+
+/** Those of them about which nobody but whoever asked has said anything. */
+const UNSEEN = `${FORGETTABLE} and a.status <> 'rejected' and a.approved_at is null
+  and not exists (select from approval_votes v where v.approval_id = a.id)`
 
 /**
  * SQL for the text of a request's draft, `a` being its row; '' where it was forgotten, and no revision has it.
@@ -22,12 +25,13 @@ export async function measureOpenDrafts(tx: Db, requesterId: string): Promise<nu
 
 /**
  * Forget the drafts of somebody's requests that were withdrawn or replaced and that nobody approved, but for those of the
- * `kept` that ended last. What somebody rejected stays until its time: whoever asked does not decide when its evidence goes.
+ * `kept` that ended last. What somebody rejected or approved stays until its time: whoever asked does not decide when its
+ * evidence goes.
  */
 export async function forgetOwnDrafts(tx: Db, requesterId: string, kept: number): Promise<void> {
   await tx.execute(
     `update approvals set draft_yaml = '', draft_forgotten = true where id in (
-       select a.id from approvals a where a.requester_id = $1 and a.status <> 'rejected' and ${FORGETTABLE}
+       select a.id from approvals a where a.requester_id = $1 and ${UNSEEN}
        order by a.updated_at desc, a.id desc offset $2 limit 100
        for update of a skip locked)`,
     [requesterId, kept],

@@ -71,7 +71,7 @@ export const changeTexts = defineTexts({
     sameAsReported: 'The draft is the same as what its instances report to run.',
     noMeaning: 'Nothing that changes what the collector does: comments, order of keys or blanks.',
     draftNotKept:
-      'The text that was asked for is not kept any more: the request ended long ago, or many others since, and nobody approved it.',
+      'The text that was asked for is not kept any more: the request ended long ago, or many others since, and nobody pushed it.',
     beforeNotKept: 'What it replaced was what the instances reported then, and that is not kept.',
     firstConfig:
       'This is the first config for this workload, and no instance reports what it runs: there is nothing to compare it with.',
@@ -290,7 +290,7 @@ export const changeTexts = defineTexts({
     sameAsReported: 'Le brouillon est identique à ce que ses instances disent exécuter.',
     noMeaning: 'Rien qui change le travail du collecteur : commentaires, ordre des clés ou blancs.',
     draftNotKept:
-      'Le texte demandé n’est plus conservé : la demande a pris fin il y a longtemps, ou beaucoup d’autres depuis, et personne ne l’a approuvée.',
+      'Le texte demandé n’est plus conservé : la demande a pris fin il y a longtemps, ou beaucoup d’autres depuis, et personne ne l’a déployée.',
     beforeNotKept: 'Elle a remplacé ce que rapportaient alors les instances, et cela n’est pas conservé.',
     firstConfig:
       'C’est la première config de ce workload, et aucune instance ne dit ce qu’elle exécute : il n’y a rien à comparer.',

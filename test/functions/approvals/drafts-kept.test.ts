@@ -63,12 +63,15 @@ function clean() {
 }
 
 describe('the draft of a request that ended', () => {
-  it('is forgotten after 90 days where nobody approved it, and the request keeps its hash and its story', async () => {
+  it('is forgotten after 90 days where nobody pushed it, and the request keeps its hash and its story', async () => {
     const replaced = await requested(1)
     const rejected = await requested(2)
     await step(rejected, 'reject')
     const withdrawn = await requested(3)
     await step(withdrawn, 'withdraw')
+    const approved = await requested(5, 'edge')
+    await step(approved, 'approve')
+    await step(approved, 'withdraw')
     const open = await requested(4)
     const before = (await call('GET', `/${rejected}`)).json
     await wait(90 * DAY_MS - 60_000)
@@ -76,8 +79,8 @@ describe('the draft of a request that ended', () => {
     expect(await draftOf(replaced)).toBe(configYaml(1))
     await wait(61_000)
     await clean()
-    expect(await Promise.all([replaced, rejected, withdrawn, open].map(draftOf))).toEqual([
-      ...['', '', ''],
+    expect(await Promise.all([replaced, rejected, withdrawn, approved, open].map(draftOf))).toEqual([
+      ...['', '', '', ''],
       configYaml(4),
     ])
     expect((await call('GET', `/${rejected}`)).json).toMatchObject({ ...(before as object), draft_yaml: '' })
@@ -86,18 +89,15 @@ describe('the draft of a request that ended', () => {
     await step(open, 'approve')
   })
 
-  it('is kept where it was approved or pushed, and where a revision has it', async () => {
+  it('is kept where it was pushed, and where a revision has it', async () => {
     const pushed = await requested(1)
     await step(pushed, 'approve')
-    const approved = await requested(2, 'edge')
-    await step(approved, 'approve')
-    await step(approved, 'withdraw')
     const same = await requested(1, 'same')
     await step(same, 'withdraw')
     await step(pushed, 'push')
     await wait(91 * DAY_MS)
     await clean()
-    expect(await Promise.all([pushed, approved, same].map(draftOf))).toEqual([1, 2, 1].map(configYaml))
+    expect(await Promise.all([pushed, same].map(draftOf))).toEqual([1, 1].map(configYaml))
   })
 
   it('is forgotten at once where so many others of the same requester ended since', async () => {
@@ -112,15 +112,22 @@ describe('the draft of a request that ended', () => {
     expect(await Promise.all([first, second].map(draftOf))).toEqual(['', configYaml(12)])
   })
 
-  it('is not where somebody rejected it: whoever asked for it does not make it go', async () => {
+  it('is not where somebody rejected or approved it: whoever asked for it does not make it go', async () => {
     const rejected = await requested(21)
     await step(rejected, 'reject')
+    const approved = await requested(24)
+    await step(approved, 'approve')
+    await step(approved, 'withdraw')
     ctx.clock.advance(1_000)
     const withdrawn = await requested(22)
     await step(withdrawn, 'withdraw')
     await copies(withdrawn, ENDED_DRAFTS_KEPT, `'updated_at', a.updated_at + interval '1 second'`)
     await requested(23)
-    expect(await Promise.all([rejected, withdrawn].map(draftOf))).toEqual([configYaml(21), ''])
+    expect(await Promise.all([rejected, approved, withdrawn].map(draftOf))).toEqual([
+      configYaml(21),
+      configYaml(24),
+      '',
+    ])
   })
 })
 
