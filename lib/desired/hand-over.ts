@@ -11,6 +11,7 @@ import { type Approval, listOpenApprovalsOfGroup } from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
 import {
   deleteWishesOfHeir,
+  deleteWishesWhereHeirKeeps,
   type HandOver,
   handOverClaims,
   handOverFleetConfigs,
@@ -64,13 +65,13 @@ export async function handOver(
     const isAll = workloadIds === null && fleetConfigIds === null
     const to = { owner, toOwner, accountId: toAccountId, account }
     const ofWorkloads = { ...to, only: isAll ? null : (workloadIds ?? []) }
-    const ended = await giveWay(parts, tx, ofWorkloads, actor)
+    const { ended, left } = await giveWay(parts, tx, ofWorkloads, actor)
     const workloads = await handOverWorkloads(tx, ofWorkloads)
     const fleetConfigs = await handOverFleetConfigs(tx, {
       ...to,
       only: isAll ? null : (fleetConfigIds ?? []),
     })
-    const found = new Set([...workloads, ...fleetConfigs])
+    const found = new Set([...workloads, ...fleetConfigs, ...left])
     if (found.size === 0 || named.some((id) => !found.has(id))) return refuse('not-managed')
     if (await isSpokenForByAnother(tx, toOwner, toAccountId)) return refuse('owner-taken', { owner: toOwner })
     await handOverClaims(tx, to, [...found])
@@ -90,18 +91,24 @@ export async function handOver(
   })
 }
 
-/** End what the heir itself asked for where it gets what the owner has; returns what is to be recorded of it. */
+/**
+ * End what the heir itself asked for where it gets what the owner has, and what the owner asked for where the heir keeps
+ * the workload (`left`); returns what is to be recorded of it.
+ */
 async function giveWay(
   parts: HandOverParts,
   tx: ActTransaction,
   of: HandOver,
   actor: ApprovalActor,
-): Promise<Omit<AuditEvent, 'actor'>[]> {
-  const group = gitGroupOf(of.toOwner)
+): Promise<{ ended: Omit<AuditEvent, 'actor'>[]; left: readonly string[] }> {
+  const left = await deleteWishesWhereHeirKeeps(tx, of)
   const open: Approval[] = []
+  for (const workloadId of left)
+    open.push(...(await listOpenApprovalsOfGroup(tx, workloadId, gitGroupOf(of.owner))))
   for (const workloadId of await deleteWishesOfHeir(tx, of))
-    open.push(...(await listOpenApprovalsOfGroup(tx, workloadId, group)))
-  return withdrawAll(parts, tx, open, { actor, comment: 'What another owner asked for was handed over' })
+    open.push(...(await listOpenApprovalsOfGroup(tx, workloadId, gitGroupOf(of.toOwner))))
+  const comment = 'What another owner asked for was handed over'
+  return { ended: await withdrawAll(parts, tx, open, { actor, comment }), left }
 }
 
 /** The name of a user or a service account; null where there is none of this id. */

@@ -52,6 +52,18 @@ export async function deleteWishesOfHeir(tx: Db, of: HandOver): Promise<string[]
   return rows.map((row) => row.id)
 }
 
+/** Forget what the former owner asks for where the heir keeps the workload; returns the workloads. */
+export async function deleteWishesWhereHeirKeeps(tx: Db, of: HandOver): Promise<string[]> {
+  if (of.toOwner === of.owner) return []
+  const rows = await tx.query<{ id: string }>(
+    `delete from git_wishes where ${WORKLOADS}
+       and workload_id in (select workload_id from managed_configs where owner = $3)
+     returning workload_id as id`,
+    [of.owner, of.only, of.toOwner],
+  )
+  return rows.map((row) => row.id)
+}
+
 /**
  * Hand workloads that an owner keeps or asks for over, with all that is known of them; returns those that it did. The
  * heir must ask for nothing of these.

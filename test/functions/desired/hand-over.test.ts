@@ -53,6 +53,9 @@ const post = (agent: FakeAgent | undefined, rest: string, as = admin) =>
 const handOver = (body: object, as = admin) =>
   invoke(ctx, 'POST /api/managed-configs/hand-over', { as: as.token, body })
 
+const toTold = (of: { workload_id: string; owner: string; accepted: boolean }) =>
+  `${of.workload_id} ${of.owner} ${of.accepted}`
+
 describe('what an owner in Git keeps, handed over', () => {
   it('all at once to another account under the same name: what was rejected stays held', async () => {
     const { approval_id: id } = await wish(former, 'platform', one, FIRST)
@@ -122,6 +125,31 @@ describe('what an owner in Git keeps, handed over', () => {
       ]),
     )
     expect(await wish(heir, 'shop', two, FIRST)).toMatchObject({ action: 'waits' })
+  })
+
+  it('what the heir keeps already: it goes on keeping that, and what the former owner asked for there is withdrawn', async () => {
+    const asked = await wish(former, 'platform', one, FIRST)
+    const kept = await wish(heir, 'shop', one, SECOND)
+    expect((await post(one, `${kept.approval_id}/approve`)).status).toBe(200)
+    await wish(former, 'platform', two, FIRST)
+    const again = await wish(heir, 'shop', one, configYaml(3))
+    const named = { owner: 'platform', to_owner: 'shop', to_account_id: heir.userId }
+    const done = await handOver({ ...named, workload_ids: [one!.workloadId] })
+    expect([done.status, done.json]).toEqual([200, { workload_count: 0, fleet_config_count: 0 }])
+    expect(await handOver(named)).toMatchObject({ status: 200, json: { workload_count: 1 } })
+    const { json } = await invoke(ctx, 'GET /api/managed-configs', { as: admin.token })
+    expect((json as { workload_id: string; owner: string; accepted: boolean }[]).map(toTold).sort()).toEqual(
+      [`${one!.workloadId} shop true`, `${two!.workloadId} shop false`].sort(),
+    )
+    const list = await invoke(ctx, `GET /api/workloads/${one!.workloadId}/config/approvals`, {
+      as: admin.token,
+    })
+    expect(list.json).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ id: asked.approval_id, status: 'withdrawn' }),
+        expect.objectContaining({ id: again.approval_id, status: 'pending', target_group: 'git/shop' }),
+      ]),
+    )
   })
 
   it('a fleet config of the same owner: a version whose campaign was rejected stays held', async () => {
