@@ -16,6 +16,8 @@ export function beginOffer({ deps, state }: Pick<FleetParts, 'deps' | 'state'>, 
   // One that was forgotten since the plan comes back as a new instance.
   if (state.instances.get(instance.uid) !== instance) return
   const target = followed.targets.get(instance.uid)
+  // One that joined was not stored with the push: its row may be written only now, after a commit in doubt.
+  if (target?.isJoiner) return
   if (target?.state === 'applied') withdrawOffer(instance)
   if (target?.state !== 'offered' && target?.state !== 'cannot_report') return
   startOffer(instance, followed.push, { isCommitted: true, nowMs: deps.clock.monotonicMs() })

@@ -143,3 +143,41 @@ it('an offer in doubt that is just being stored again is not taken for stored', 
   expect(targets.has(second.uid)).toBe(true)
   await ctx.close()
 })
+
+it('who joins while others are told of the push is sent nothing before its row is stored, also where that was in doubt', async () => {
+  const faulty = faultyDatabase(database.pool)
+  let areReportsHeld = false
+  const db: Database = {
+    ...faulty,
+    transaction: (name, work) =>
+      areReportsHeld && (name === 'reports.store' || name === 'outcomes.store')
+        ? Promise.reject(new Error('away'))
+        : faulty.transaction(name, work),
+  }
+  const ctx = await createFleetContext(database, { db })
+  const first = fakeAgent(ctx.fleet, { host: 'early' })
+  const { pushId } = await pushConfig(ctx.fleet, first.workloadId, configYaml(4325))
+  await ctx.advance(500)
+  faulty.loseCommit('offers.store')
+  const second = fakeAgent(ctx.fleet, { host: 'early' })
+  await ctx.advance(500)
+  second.lose()
+  areReportsHeld = true
+  await ctx.advance(1_500)
+  // A push to many is told to some of them in each turn: it still is.
+  const { active } = ctx.fleet.workload(first.workloadId)!
+  expect(active?.targets.get(second.uid)).toMatchObject({ isJoiner: true, state: 'offered' })
+  active!.beginning++
+  const back = fakeAgent(ctx.fleet, { host: 'early', uid: second.uid })
+  const rows = () =>
+    database.pool.query('select from push_targets where push_id = $1 and instance_uid = $2', [
+      pushId,
+      second.uid,
+    ])
+  expect([back.offered().length, (await rows()).length]).toEqual([0, 0])
+  await ctx.advance(500)
+  expect([back.offered().length, (await rows()).length]).toEqual([1, 1])
+  active!.beginning--
+  areReportsHeld = false
+  await ctx.close()
+})
