@@ -190,6 +190,7 @@ export const PROBLEMS = {
   'diff-texts-required': { status: 400, error: 'base_yaml and target_yaml are required' },
   'draft-empty': { status: 400, error: 'empty config draft' },
   'email-invalid': { status: 400, error: 'email must be an e-mail address' },
+  'email-looks-alike': { status: 409, error: 'the email looks like that of another user: {email}' },
   'email-taken': { status: 409, error: 'a user with this email already exists' },
   'email-too-long': { status: 400, error: 'email must be at most {max} characters' },
   'expiry-invalid': { status: 400, error: 'expires_at must be a time, as 2027-01-31T00:00:00Z' },

@@ -15,6 +15,7 @@ export default defineHttp({
   replies: [{ status: 201, description: 'The new user.', json: UserRecord }],
   errors: [
     'email-invalid',
+    'email-looks-alike',
     'email-taken',
     'group-unknown',
     'password-too-short',

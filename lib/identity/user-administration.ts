@@ -7,7 +7,7 @@ import { isEmail, toEmailKey } from '../model/emails.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { deleteUserApiTokens, listTokensAnsweredFor } from '../store/api-tokens.ts'
 import { noteAccountChange } from '../store/approval-votes.ts'
-import { noteProviderNames } from '../store/external-users.ts'
+import { findLookalike, noteProviderNames } from '../store/external-users.ts'
 import { findGroups } from '../store/groups.ts'
 import { deleteUserSessions } from '../store/sessions.ts'
 import { deleteUser, findUser, insertUser, lockIdentity, type User, updatePassword } from '../store/users.ts'
@@ -23,6 +23,7 @@ type UserRefusal =
   | PasswordRefusal
   | Refusal<
       | 'email-invalid'
+      | 'email-looks-alike'
       | 'email-taken'
       | 'group-unknown'
       | 'groups-follow-claims'
@@ -97,7 +98,10 @@ async function createUser(
     if (unknown) return unknown
     const now = clock.now()
     const id = uuidv7(now, random)
-    const row = { id, email, emailKey: toEmailKey(email), passwordHash: hashed.hash, createdAt: now }
+    const emailKey = toEmailKey(email)
+    const alike = await findLookalike(tx, email, emailKey)
+    if (alike !== null) return refuse('email-looks-alike', { email: alike })
+    const row = { id, email, emailKey, passwordHash: hashed.hash, createdAt: now }
     if (!(await insertUser(tx, row))) return { ok: false, code: 'email-taken' }
     const refusal = await setGroups(tx, parts, { userId: id, groups, byId: by.userId, isNew: true, now })
     if (refusal !== null) return refusal

@@ -1,3 +1,4 @@
+import { toEmailKey } from '../model/emails.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 import { SERVICE_PREFIX } from './service-accounts.ts'
@@ -93,24 +94,53 @@ export async function noteProviderNames(
 export const seen = (name: string): string =>
   `lower(regexp_replace(btrim(normalize(${name}, nfkc)), '\\s+', ' ', 'g'))`
 
-/** Whether somebody else of a provider, or a service account, has a name that is seen as this one, in whatever case. */
+/** Letters of Cyrillic, Greek, Armenian and phonetic writing that look like Latin ones, and these. */
+const LOOKALIKES = [
+  '\u0430\u0432\u0435\u04bb\u0456\u0458\u043a\u04cf\u043c\u043d\u043e\u0440\u051b\u0455\u0442\u0501\u0443\u051d\u0445\u0441',
+  '\u0261\u0251\u0131\u03b1\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03b7\u03c9\u0581\u0578\u057d\u0585',
+].join('')
+const LATIN = 'abehijklmhopqstdywxcgaiaikvoptuxnwgnuo'
+/** Marks that nobody sees. */
+const UNSEEN =
+  '[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]'
+
+/** SQL for what a name looks like, whatever letters it is written with. */
+const looks = (name: string): string =>
+  `translate(regexp_replace(${seen(name)}, '${UNSEEN}', '', 'g'), '${LOOKALIKES}', '${LATIN}')`
+
+/** The e-mail of another user that looks like this one and is another; null where there is none. */
+export async function findLookalike(db: Db, email: string, emailKey: string): Promise<string | null> {
+  const rows = await db.query<{ email: string }>(
+    `select email from users where kind <> 'service' and ${looks('email')} = ${looks('$1::text')}
+       and lower(normalize(btrim(email), nfc)) <> $2 limit 1`,
+    [email, emailKey],
+  )
+  return rows[0]?.email ?? null
+}
+
+/**
+ * Whether somebody else of a provider, or a service account, has a name that looks like this one, or a local user an e-mail
+ * that does and is another.
+ */
 export async function isNameOfAnother(
   db: Db,
   name: string,
   { issuer, subject }: { issuer: string; subject: string },
 ): Promise<boolean> {
   const rows = await db.query(
-    `select from users where (kind = 'external' and ${seen('email')} = ${seen('$1::text')} and (issuer, subject) <> ($2, $3))
-       or (kind = 'service' and email = '${SERVICE_PREFIX}' || ${seen('$1::text')}) limit 1`,
-    [name, issuer, subject],
+    `select from users where (kind = 'external' and ${looks('email')} = ${looks('$1::text')} and (issuer, subject) <> ($2, $3))
+       or (kind = 'local' and ${looks('email')} = ${looks('$1::text')} and email_key <> $4
+         and (issuer, subject) is distinct from ($2, $3))
+       or (kind = 'service' and email = '${SERVICE_PREFIX}' || ${looks('$1::text')}) limit 1`,
+    [name, issuer, subject, toEmailKey(name)],
   )
   return rows.length > 0
 }
 
-/** Whether somebody of a provider is seen as this name. */
+/** Whether somebody of a provider has a name that looks like this one. */
 export async function isNameOfPerson(db: Db, name: string): Promise<boolean> {
   const rows = await db.query(
-    `select from users where kind = 'external' and ${seen('email')} = ${seen('$1::text')} limit 1`,
+    `select from users where kind = 'external' and ${looks('email')} = ${looks('$1::text')} limit 1`,
     [name],
   )
   return rows.length > 0

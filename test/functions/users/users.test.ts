@@ -65,6 +65,14 @@ describe('POST /api/users', () => {
     expect(listed.json).toContainEqual({ ...user, last_login_at: ctx.clock.now().toISOString() })
   })
 
+  it('refuses an e-mail that looks like that of another user, and names that one', async () => {
+    for (const email of ['\u0430dmin@example.com', 'admin\u2060@example.com', '\uff41dmin@example.com'])
+      expect(await create({ email, password: PASSWORD, groups: [] }), email).toMatchObject({
+        status: 409,
+        json: { code: 'email_looks_alike', email: 'admin@example.com' },
+      })
+  })
+
   it('refuses a taken e-mail in any case, bad e-mails, short passwords and unknown groups', async () => {
     expect(await create({ email: 'ADMIN@example.com', password: PASSWORD, groups: [] })).toMatchObject({
       status: 409,

@@ -226,6 +226,21 @@ describe('whom the provider calls as it calls somebody else', () => {
     expect(await nameOf(mallory.subject)).toBe('ADA')
   })
 
+  it('has it also where the name only looks the same: letters of another script, marks that nobody sees, a local e-mail', async () => {
+    await signInAs({ ...ADA, displayName: 'ada@example.com' }, null)
+    const local = `insert into users (id, email, email_key, password_hash, kind, created_at)
+      values (gen_random_uuid(), 'Bob@example.com', 'bob@example.com', 'x', 'local', now())`
+    await database.pool.execute(local)
+    const named = { c: '\u0430da@ex\u0430mple.com', m: 'a\u200bda@example.com', b: 'B\u043eb@example.com' }
+    for (const [subject, displayName] of Object.entries(named)) {
+      await signInAs({ ...ADA, displayName, email: null, subject }, null)
+      expect(await nameOf(subject)).toBe(`${displayName} (${subject})`)
+    }
+    // Who has a script of his own is called by it.
+    await signInAs({ ...ADA, displayName: '\u0416\u0430\u043d\u043d\u0430', email: null, subject: 'z' }, null)
+    expect(await nameOf('z')).toBe('\u0416\u0430\u043d\u043d\u0430')
+  })
+
   it('has the subject behind the name where a service account has it', async () => {
     await database.pool.execute(
       `insert into users (id, email, kind, created_at) values (gen_random_uuid(), 'service:ada', 'service', now())`,
