@@ -29,6 +29,8 @@ export interface OwnerGround {
   textsGone?: FleetDeps['textsGone']
   /** Keeps a process that may not decide any more from storing and from offering. */
   fence: {
+    /** Throws where this process knows of itself that it may not store anything now; nothing to ask for one that is alone. */
+    mayBegin?(): void
     /** Throws, which takes the transaction back, when another process has become the active one. */
     checkEpoch(tx: Db): Promise<void>
     mayOffer: FleetDeps['mayOffer']
@@ -92,7 +94,11 @@ function composeOwner({ options, functions, pool, lock, clock, fence, cluster, t
     databaseStatistics: () => pool.statistics(),
     cluster: cluster ?? null,
     network: options.webhookNetwork ?? { ...systemWebhookNetwork, proxies: config.outboundProxies },
-    db: fenced(pool, (tx) => fence.checkEpoch(tx)),
+    db: fenced(
+      pool,
+      (tx) => fence.checkEpoch(tx),
+      () => fence.mayBegin?.(),
+    ),
     mayOffer: () => fence.mayOffer(),
     ...(textsGone !== undefined && { textsGone }),
     busyMs: () => performance.eventLoopUtilization().active,

@@ -1,7 +1,9 @@
 import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { Alone } from '../lib/cluster/alone.ts'
+import { DatabaseWatch } from '../lib/cluster/database-watch.ts'
 import { FORGET_MS } from '../lib/cluster/timing.ts'
+import { systemTimers } from '../lib/fleet/state/timers.ts'
 import type { Log } from '../lib/log.ts'
 import type { Db } from '../lib/store/db.ts'
 import { removeSilentMembers } from '../lib/store/members.ts'
@@ -103,6 +105,19 @@ async function takeDatabase(
   return lock
 }
 
+/** Watch whether the sessions of the lock and of the pool still answer. */
+function startWatch(pool: Pool, lock: ProcessLock, clock: Clock): DatabaseWatch {
+  const watch = new DatabaseWatch({
+    connect: () => pool.openReserved('watch'),
+    clock,
+    timers: systemTimers,
+    onAnswered: () => lock.probe(),
+    onHeardAgain: (sinceMs) => pool.endUnheard(sinceMs),
+  })
+  watch.start()
+  return watch
+}
+
 /** Start the whole service; rejects when it cannot, with everything closed again. */
 export async function startService(
   options: ServiceOptions,
@@ -112,7 +127,7 @@ export async function startService(
   const clock = options.clock ?? systemClock
   const functions = loadFunctions(FUNCTIONS)
   const health = startHealthListener(config.healthAddress, answerAsStandby)
-  const pool = openConfiguredPool(config, { clock, log })
+  const pool = openConfiguredPool(config, { reserved: 2, clock, log })
   try {
     const lock = await takeDatabase(options, pool, clock, signal)
     return await serve(options, { functions, pool, lock, clock, health })
@@ -213,7 +228,8 @@ async function serve(
   },
 ): Promise<RunningService> {
   const { functions, pool, lock, clock, health } = parts
-  const closers: (() => Promise<unknown> | unknown)[] = [() => lock.release()]
+  const watch = startWatch(pool, lock, clock)
+  const closers: (() => Promise<unknown> | unknown)[] = [() => lock.release(), () => watch.stop()]
   try {
     const fence = { checkEpoch: (tx: Db) => lock.checkEpoch(tx), mayOffer: () => lock.isHeld() }
     const owner = await startOwner({ options, functions, pool, lock, clock, fence })
@@ -234,6 +250,7 @@ async function serve(
       metricsPort: metrics?.port ?? null,
       async stop() {
         await stopInOrder(doors, schedules, owner)
+        await watch.stop()
         await lock.release()
         await pool.close()
       },

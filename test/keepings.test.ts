@@ -492,6 +492,10 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   },
   'lib/store/connection.ts Session.#names': { bound: 'the statements of lib/store', reachedBy: WAITERS },
   'lib/store/connection.ts Session.#listeners': { bound: 'one', reachedBy: WAITERS },
+  'lib/store/live-sessions.ts LiveSessions.#sessions': {
+    bound: 'the sessions of DB_MAX_OPEN_CONNS, and those that ended since the last one was opened',
+    reachedBy: WAITERS,
+  },
   'lib/store/pool.ts SessionPool.#idle': {
     bound: 'DB_MAX_IDLE_CONNS',
     reachedBy: [

@@ -29,6 +29,7 @@ import {
   SKEW_MAX_MS,
   UNREACHED_PATIENCE_MS,
 } from './timing.ts'
+import { WatchedSession } from './watched-session.ts'
 
 /** What a membership is made of. */
 export interface MembershipParts {
@@ -43,6 +44,8 @@ export interface MembershipParts {
   log: Log
   /** Called after each renewal that the database answered. */
   onRenewed(): void
+  /** See `WatchedSession`. */
+  onHeardAgain?(sinceMs: number): void
   /** This process stood still for so long that messages it has not sent yet are out of date. */
   onLate(): void
   /** Whether others reach this process at its address, as far as it knows; yes where that is not said. */
@@ -76,7 +79,7 @@ const LOGGED_LENGTH = 200
  */
 export class Membership {
   readonly #parts: MembershipParts
-  #connection: Connection | null = null
+  readonly #session: WatchedSession
   /** What the last renewal found, with those members alone that have proved what they say. */
   #found: MembersFound | null = null
   readonly #departures = new Departures()
@@ -111,6 +114,8 @@ export class Membership {
 
   constructor(parts: MembershipParts) {
     this.#parts = parts
+    const { connect, clock, timers, onHeardAgain = () => undefined } = parts
+    this.#session = new WatchedSession({ connect, giveUpMs: OWNER_FRESH_MS, clock, timers, onHeardAgain })
     this.#tickMs = parts.clock.monotonicMs()
     this.#housekeptMs = this.#tickMs
   }
@@ -302,10 +307,10 @@ export class Membership {
   /** Stop renewing and delete the row, which tells the others that this process has stopped. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    const connection = this.#connection
-    if (connection === null) return
-    await removeMember(connection, this.#parts.self.id).catch(() => undefined)
-    await connection.close()
+    const session = this.#session
+    const { id } = this.#parts.self
+    if (session.isOpen) await session.ask((db) => removeMember(db, id)).catch(() => undefined)
+    await session.close()
   }
 
   #tick(): void {
@@ -327,29 +332,26 @@ export class Membership {
   }
 
   async #renewOnce(): Promise<void> {
-    const { clock, timers, log } = this.#parts
+    const { clock, log, self } = this.#parts
     const startedMs = clock.monotonicMs()
     this.#askedMs = startedMs
-    // Give up on a database that does not answer: the next renewal opens a new connection.
-    const cancel = timers.after(OWNER_FRESH_MS, () => void this.#connection?.close())
     try {
-      const connection = await this.#session()
-      if (this.#found === null) await removePredecessors(connection, this.#parts.self)
-      const found = await renewMember(connection, this.#row())
+      const found = await this.#session.ask(async (db) => {
+        if (this.#found === null) await removePredecessors(db, self)
+        return renewMember(db, this.#row())
+      })
       // A database that stood still let no member renew, so this counts as an outage.
       if (clock.monotonicMs() - startedMs > LATE_MS) this.#patience.begin(clock.monotonicMs())
       this.#isAway = false
       this.#note(found, startedMs)
       if (startedMs - this.#housekeptMs >= HOUSEKEEPING_MS && !this.#isPatient) {
         this.#housekeptMs = startedMs
-        await removeSilentMembers(connection, FORGET_MS)
+        await this.#session.ask((db) => removeSilentMembers(db, FORGET_MS))
       }
     } catch (error) {
       if (!this.#isAway) log.warn({ cause: (error as Error).message }, NOT_RENEWED)
       this.#isAway = true
       this.#patience.begin(clock.monotonicMs())
-    } finally {
-      cancel()
     }
   }
 
@@ -408,15 +410,6 @@ export class Membership {
     if (owner === null || row === undefined || row.silentMs >= OWNER_SILENT_MS) return
     if (this.#ownerSeen !== '' && this.#ownerSeen !== owner.id) this.#takeovers++
     this.#ownerSeen = owner.id
-  }
-
-  async #session(): Promise<Connection> {
-    if (this.#connection !== null && !this.#connection.isBroken) return this.#connection
-    this.#connection = null
-    const connection = await this.#parts.connect()
-    if (this.#isStopped) await connection.close()
-    else this.#connection = connection
-    return connection
   }
 }
 

@@ -1,20 +1,25 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
+import type { Clock } from '../clock.ts'
 import { beginStatement, CommitInDoubt, type Database, DatabaseUnavailable, type Db } from './db.ts'
 import { isLoss, isPassing, unavailable } from './driver-errors.ts'
 import { getTypeParser } from './driver-values.ts'
 import { readServers } from './dsn.ts'
+import { TIMELINE } from './lock-statements.ts'
 
 /** How connections are made; the same for the pool and for the reserved sessions. */
 export interface ConnectionOptions {
   dsn: string
   applicationName: string
-  /** A connection that is not usable after this long counts as failed. */
+  /** A connection that is not usable after this long counts as failed; sooner, where several servers are named. */
   connectTimeoutMs: number
   /** The server ends a statement after this long; a little later the connection is given up. */
   statementTimeoutMs: number
   /** A transaction that stands still this long belongs to a process that hangs; others may wait for its locks. */
   idleInTransactionMs?: number
+  clock: Pick<Clock, 'monotonicMs'>
+  /** Throws where a new session will not do; then another server is tried, if there is one. */
+  judge?(session: ServerSession): void
 }
 
 /** One session of the database. After `isBroken` every call throws `DatabaseUnavailable`. */
@@ -30,6 +35,16 @@ export interface Connection extends Database {
   close(): Promise<void>
 }
 
+/** A session as it was opened. */
+export interface ServerSession extends Connection {
+  /** The history of writes that its server goes on with, each newer one greater; null for one that only follows another. */
+  readonly timeline: string | null
+  /** When the server last answered on it, on the monotonic clock. */
+  readonly heardMs: number
+  /** Count it as lost, for this cause: whatever waits on it fails at once. */
+  end(cause: Error): void
+}
+
 const GIVE_UP_AFTER_MS = 5_000
 const CLOSE_WAIT_MS = 1_000
 const PREPARED_MAX = 300
@@ -41,6 +56,8 @@ const IDLE_IN_TRANSACTION_MS = 20_000
 export const LATE_COMMIT_MS = 60_000
 /** Where several servers are named, the next is tried beside one that has not answered for this long. */
 const NEXT_SERVER_MS = 500
+/** There, one that has not answered for so long counts as failed: its host may have vanished. */
+const ONE_OF_SEVERAL_MS = 2_000
 // The server notices a vanished client host within 20 s, and frees what its sessions have locked.
 const SESSION_SETTINGS = [
   ...['TimeZone=UTC', 'tcp_user_timeout=20000'],
@@ -53,17 +70,18 @@ const SESSION_SETTINGS = [
  * Open one session, on the first of the named servers that will do. Throws `DatabaseUnavailable` with the driver's
  * error as its cause.
  */
-export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+export async function openConnection(options: ConnectionOptions): Promise<ServerSession> {
   const { urls, mustTakeWrites } = readServers(options.dsn)
   if (urls.length === 1) return openAt(urls[0]!, mustTakeWrites, options)
-  return firstOf(urls.map((url) => () => openAt(url, mustTakeWrites, options)))
+  const connectTimeoutMs = Math.min(options.connectTimeoutMs, ONE_OF_SEVERAL_MS)
+  return firstOf(urls.map((url) => () => openAt(url, mustTakeWrites, { ...options, connectTimeoutMs })))
 }
 
 /**
  * The first connection that comes about; those that come later are closed. The next server is tried when one refuses,
  * or has not answered for `NEXT_SERVER_MS`. When none would do it throws what the first server's attempt threw.
  */
-async function firstOf(opens: readonly (() => Promise<Connection>)[]): Promise<Connection> {
+async function firstOf(opens: readonly (() => Promise<ServerSession>)[]): Promise<ServerSession> {
   const failures: unknown[] = []
   return new Promise((resolve, reject) => {
     let isDecided = false
@@ -94,7 +112,11 @@ async function firstOf(opens: readonly (() => Promise<Connection>)[]): Promise<C
   })
 }
 
-async function openAt(url: string, mustTakeWrites: boolean, options: ConnectionOptions): Promise<Connection> {
+async function openAt(
+  url: string,
+  mustTakeWrites: boolean,
+  options: ConnectionOptions,
+): Promise<ServerSession> {
   const socket = new Socket()
   const client = new pg.Client({
     connectionString: url,
@@ -107,7 +129,7 @@ async function openAt(url: string, mustTakeWrites: boolean, options: ConnectionO
     stream: () => socket,
     types: { getTypeParser },
   })
-  const session = new Session(client, socket, options.statementTimeoutMs)
+  const session = new Session(client, socket, options)
   // A connect that neither works nor fails (an address that takes the connection and says nothing) ends here.
   let isGivenUp = false
   const giveUp = setTimeout(() => {
@@ -116,6 +138,7 @@ async function openAt(url: string, mustTakeWrites: boolean, options: ConnectionO
   }, options.connectTimeoutMs)
   try {
     await client.connect()
+    await session.meet()
   } catch (error) {
     socket.destroy()
     const late = `the server did not answer within ${options.connectTimeoutMs} ms`
@@ -123,32 +146,43 @@ async function openAt(url: string, mustTakeWrites: boolean, options: ConnectionO
   } finally {
     clearTimeout(giveUp)
   }
-  if (mustTakeWrites) await refuseReadOnly(session)
+  try {
+    if (mustTakeWrites && session.isReadOnly) throw new DatabaseUnavailable(TAKES_NO_WRITES)
+    options.judge?.(session)
+  } catch (error) {
+    await session.close()
+    throw error
+  }
   return session
 }
 
-async function refuseReadOnly(session: Connection): Promise<void> {
-  const rows = await session.query<{ is_read_only: boolean }>(
-    `SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean AS is_read_only`,
-  )
-  if (rows[0]?.is_read_only === false) return
-  await session.close()
-  throw new DatabaseUnavailable('this server takes no writes, DB_DSN asks for one that does')
-}
+const TAKES_NO_WRITES = 'this server takes no writes, DB_DSN asks for one that does'
+const ASK_WHAT_IT_IS = `SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean AS "isReadOnly",
+       CASE WHEN NOT pg_is_in_recovery() THEN ${TIMELINE} END AS timeline`
 
-class Session implements Connection {
+class Session implements ServerSession {
   readonly #client: pg.Client
   readonly #socket: Socket
   readonly #names = new Map<string, string>()
   readonly #listeners: ((cause: Error) => void)[] = []
+  readonly #clock: ConnectionOptions['clock']
   #timeoutMs: number
   #isBroken = false
   #isClosing = false
+  timeline: string | null = null
+  isReadOnly = false
+  heardMs: number
 
-  constructor(client: pg.Client, socket: Socket, statementTimeoutMs: number) {
+  constructor(
+    client: pg.Client,
+    socket: Socket,
+    { statementTimeoutMs, clock }: Pick<ConnectionOptions, 'statementTimeoutMs' | 'clock'>,
+  ) {
     this.#client = client
     this.#socket = socket
     this.#timeoutMs = statementTimeoutMs
+    this.#clock = clock
+    this.heardMs = clock.monotonicMs()
     client.on('error', (error) => this.#lose(error))
     client.on('end', () => this.#lose(new Error('connection ended')))
   }
@@ -159,6 +193,17 @@ class Session implements Connection {
 
   onLost(listener: (cause: Error) => void): void {
     this.#listeners.push(listener)
+  }
+
+  end(cause: Error): void {
+    this.#lose(cause)
+  }
+
+  /** Learn which server this is. */
+  async meet(): Promise<void> {
+    const { rows } = await this.#client.query<Pick<Session, 'isReadOnly' | 'timeline'>>(ASK_WHAT_IT_IS)
+    this.isReadOnly = rows[0]!.isReadOnly
+    this.timeline = rows[0]!.timeline
   }
 
   async query<Row extends object>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
@@ -226,10 +271,17 @@ class Session implements Connection {
         ? setTimeout(() => this.#socket.destroy(), this.#timeoutMs + GIVE_UP_AFTER_MS)
         : undefined
     try {
-      return await this.#client.query({ name: this.#nameOf(text, params), text, values: [...params] })
+      const result = await this.#client.query({
+        name: this.#nameOf(text, params),
+        text,
+        values: [...params],
+      })
+      this.heardMs = this.#clock.monotonicMs()
+      return result
     } catch (error) {
       if (isLoss(error)) this.#lose(error as Error)
-      else if (!isPassing(error)) throw error
+      else this.heardMs = this.#clock.monotonicMs()
+      if (!isLoss(error) && !isPassing(error)) throw error
       throw unavailable('query', error)
     } finally {
       clearTimeout(watch)

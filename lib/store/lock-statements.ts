@@ -89,7 +89,10 @@ export interface History {
   isReplicated: boolean
 }
 
-const HISTORY = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline,
+/** The timeline of a server that takes writes, as an expression. */
+export const TIMELINE = 'substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)'
+
+const HISTORY = `${TIMELINE} AS timeline,
        current_setting('synchronous_standby_names') <> '' AS "isReplicated"`
 
 /** The statement that asks for the history. */

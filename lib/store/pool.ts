@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { type Database, DatabaseUnavailable, type Db } from './db.ts'
+import { LiveSessions } from './live-sessions.ts'
 
 /** Limits of the process's sessions; see `openPool`. */
 export interface PoolOptions {
@@ -42,6 +43,11 @@ export interface Pool extends Database {
   statistics(): PoolStatistics
   /** A session outside the pool's share, for control; counted as in use until it is closed or lost. */
   openReserved(purpose: string): Promise<Connection>
+  /**
+   * The database has answered on a new session, after a question that began then, on the monotonic clock, was given up: end
+   * the sessions on which it has not been heard since. The reserved ones are the business of who has them.
+   */
+  endUnheard(sinceMs: number): void
   /** Refuse new work, end idle sessions, and wait for those in use to be released. */
   close(): Promise<void>
 }
@@ -49,6 +55,8 @@ export interface Pool extends Database {
 /** Sessions kept for control, which is the process lock and readiness. */
 const RESERVED_SESSIONS = 1
 const MIN_SESSIONS = 4
+/** What the sessions are for that are not reserved. */
+const POOLED = 'pool'
 /** Callers that may wait for a session; more are told at once that there is none. */
 const WAITERS_MAX = 2_000
 /** Longest time of a timer: Node fires a longer one at once. */
@@ -83,6 +91,7 @@ class SessionPool implements Pool {
   /** Most recently used last, so that the oldest go idle long enough to be closed. */
   readonly #idle: Idle[] = []
   readonly #waiters: Waiter[] = []
+  readonly #sessions = new LiveSessions()
   readonly #counters = { waitCount: 0, waitMs: 0, idleClosed: 0, idleTimeClosed: 0, lifetimeClosed: 0 }
   #inUse = 0
   #reserved = 0
@@ -146,6 +155,10 @@ class SessionPool implements Pool {
     return connection
   }
 
+  endUnheard(sinceMs: number): void {
+    this.#sessions.endUnheard(sinceMs)
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     for (const waiter of this.#waiters.splice(0)) waiter.refuse(new DatabaseUnavailable('pool is closed'))
@@ -165,7 +178,7 @@ class SessionPool implements Pool {
     let taken: { connection: Connection; bornMs: number } | undefined
     try {
       taken = this.#takeIdle() ?? {
-        connection: await this.#connect('pool'),
+        connection: await this.#connect(POOLED),
         bornMs: this.#options.clock.monotonicMs(),
       }
       return await use(taken.connection)
@@ -264,12 +277,16 @@ class SessionPool implements Pool {
       connectTimeoutMs = 5_000,
       statementTimeoutMs = 30_000,
       idleInTransactionMs,
+      clock,
     } = this.#options
+    const isReserved = purpose !== POOLED
     const connection = await openConnection({
       dsn,
       applicationName,
       connectTimeoutMs,
       statementTimeoutMs,
+      clock,
+      judge: (session) => this.#sessions.admit(session, isReserved),
       ...(idleInTransactionMs === undefined ? {} : { idleInTransactionMs }),
     })
     connection.onLost((cause) => {

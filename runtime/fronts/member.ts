@@ -255,6 +255,7 @@ class Member implements RunningMember {
         this.#lookAtOwner()
         if (this.#owning !== null) this.#lock.probe()
       },
+      onHeardAgain: (sinceMs) => pool.endUnheard(sinceMs),
       onLate: () => this.#discard(),
       isReached: () => this.#standing.isReached,
       onOwnershipLost: () => this.#ownershipLost('another process owns the fleet'),
@@ -555,7 +556,11 @@ class Member implements RunningMember {
       pool: this.#pool,
       lock: this.#lock,
       clock,
-      fence: { checkEpoch: (tx) => this.#checkEpoch(tx, epoch), mayOffer: () => this.#mayAct(epoch) },
+      fence: {
+        mayBegin: () => this.#refuseUnlessFresh(epoch),
+        checkEpoch: (tx) => this.#checkEpoch(tx, epoch),
+        mayOffer: () => this.#mayAct(epoch),
+      },
     })
     if (this.#stopping.signal.aborted || this.#lostClaim !== null) {
       await owner.halt()
@@ -596,10 +601,14 @@ class Member implements RunningMember {
     return this.#lock.isHeld() && this.#lock.epoch === epoch && this.#membership.mayAct()
   }
 
-  async #checkEpoch(tx: Db, epoch: number): Promise<void> {
+  #refuseUnlessFresh(epoch: number): void {
     if (this.#lock.epoch !== epoch) throw new EpochLost(`this process owns epoch ${this.#lock.epoch} by now`)
     if (!this.#membership.mayAct())
       throw new DatabaseUnavailable('this process has not renewed itself: another may own by now')
+  }
+
+  async #checkEpoch(tx: Db, epoch: number): Promise<void> {
+    this.#refuseUnlessFresh(epoch)
     await this.#lock.checkEpoch(tx)
   }
 

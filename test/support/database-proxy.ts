@@ -9,6 +9,8 @@ export interface DatabaseProxy {
   comeBack(): void
   /** Pass nothing more on of the connections that there are, as where the server's host vanished; new ones get through. */
   fallSilent(): void
+  /** Say nothing more, to those that come from now on either: the server's host vanished. */
+  vanish(): void
   /** Cut the clients' side only: the server does not notice and keeps their sessions, locks included. */
   loseClients(): void
   close(): Promise<void>
@@ -19,8 +21,14 @@ export async function startDatabaseProxy(dsn: string): Promise<DatabaseProxy> {
   const target = new URL(dsn)
   const pairs = new Map<Socket, Socket>()
   let isAway = false
+  let isGone = false
+  const unheard = new Set<Socket>()
   const server = createServer((client) => {
     if (isAway) return client.destroy()
+    if (isGone) {
+      client.on('error', () => undefined).on('close', () => unheard.delete(client))
+      return void unheard.add(client)
+    }
     const upstream = connectSocket(Number(target.port), target.hostname)
     pairs.set(client, upstream)
     client.pipe(upstream, { end: false })
@@ -42,9 +50,16 @@ export async function startDatabaseProxy(dsn: string): Promise<DatabaseProxy> {
   const orphans: Socket[] = []
   const goAway = () => {
     isAway = true
+    for (const client of unheard) client.destroy()
     for (const [client, upstream] of pairs) {
       client.destroy()
       upstream.destroy()
+    }
+  }
+  const fallSilent = () => {
+    for (const [client, upstream] of [...pairs]) {
+      client.unpipe(upstream).pause()
+      upstream.unpipe(client).pause()
     }
   }
   return {
@@ -53,11 +68,10 @@ export async function startDatabaseProxy(dsn: string): Promise<DatabaseProxy> {
     comeBack() {
       isAway = false
     },
-    fallSilent() {
-      for (const [client, upstream] of [...pairs]) {
-        client.unpipe(upstream).pause()
-        upstream.unpipe(client).pause()
-      }
+    fallSilent,
+    vanish() {
+      isGone = true
+      fallSilent()
     },
     loseClients() {
       for (const [client, upstream] of [...pairs]) {

@@ -58,6 +58,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     applicationName: 'muster-test',
     connectTimeoutMs: 10_000,
     statementTimeoutMs: 30_000,
+    clock: systemClock,
   })
   await admin.query(`CREATE DATABASE ${TEMPLATE}`)
   await admin.close()
@@ -66,6 +67,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     applicationName: 'muster-test',
     connectTimeoutMs: 10_000,
     statementTimeoutMs: 30_000,
+    clock: systemClock,
   })
   const directoryOfMigrations = fileURLToPath(new URL('../../migrations', import.meta.url))
   await raiseEpoch(connection, systemClock.now())

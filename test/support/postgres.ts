@@ -64,7 +64,8 @@ export async function useTestDatabase(options: Partial<PoolOptions> = {}): Promi
 
 /** One session on a database, for what a test must do beside the pool. */
 export function openTestConnection(dsn: string, applicationName = 'muster-test'): Promise<Connection> {
-  return openConnection({ dsn, applicationName, connectTimeoutMs: 5_000, statementTimeoutMs: 30_000 })
+  const limits = { connectTimeoutMs: 5_000, statementTimeoutMs: 30_000, clock: systemClock }
+  return openConnection({ dsn, applicationName, ...limits })
 }
 
 async function withAdmin(dsn: string, work: (connection: Connection) => Promise<unknown>): Promise<void> {

@@ -1,12 +1,18 @@
 import { createServer } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../../lib/clock.ts'
 import { openConnection } from '../../../lib/store/connection.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { findFreePort } from '../../support/service.ts'
 
 const database = await useTestDatabase()
 const own = new URL(database.dsn)
-const limits = { applicationName: 'servers', connectTimeoutMs: 5_000, statementTimeoutMs: 5_000 }
+const limits = {
+  applicationName: 'servers',
+  connectTimeoutMs: 5_000,
+  statementTimeoutMs: 5_000,
+  clock: systemClock,
+}
 /** A server that accepts connections and never sends anything. */
 const deaf = createServer()
 const deafPort = await new Promise<number>((resolve) => {

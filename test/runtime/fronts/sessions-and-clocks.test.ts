@@ -1,10 +1,12 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { systemClock } from '../../../lib/clock.ts'
+import { startSimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
 import { startDatabaseProxy } from '../../support/database-proxy.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startTestMember, untilOwner } from '../../support/members.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
+import { startTestService } from '../../support/service.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -72,7 +74,39 @@ it('the database ends each transaction of a member that is idle for three second
   )
 })
 
-it('an owner takes its lock again where its sessions to the database hang, and new ones get through', {
+/** Wait until a change is stored through this process, and so all that the fleet had to store before it. */
+async function untilStored(call: (theme: string) => Promise<{ status: number }>): Promise<number> {
+  const fromMs = performance.now()
+  await eventually('a change is stored', async () => (await call('dark')).status === 200, {
+    withinMs: 20_000,
+  })
+  return performance.now() - fromMs
+}
+
+/** An agent that reports another health each 100 ms, each of which is to be stored. */
+async function startReporting(opampPort: number) {
+  const agent = startSimulatedAgent({
+    url: `ws://127.0.0.1:${opampPort}/v1/opamp`,
+    reconnectMs: 100,
+    identifying: { 'service.name': 'otelcol' },
+    behaviour: { kind: 'silent' },
+  })
+  let isHealthy = false
+  const timer = setInterval(() => {
+    agent.say({ health: { healthy: isHealthy } })
+    isHealthy = !isHealthy
+  }, 100)
+  cleanups.push(() => {
+    clearInterval(timer)
+    agent.stop()
+  })
+  await eventually('it is there', () => agent.isConnected())
+}
+
+/** Sessions that were opened before pass nothing on any more; then a change is to be stored within these seconds. */
+const HANGING_MS = 10_000
+
+it('an owner takes its lock again where its sessions to the database hang and new ones get through, and changes are stored', {
   timeout: 60_000,
 }, async () => {
   const database = await freshDatabase()
@@ -81,13 +115,38 @@ it('an owner takes its lock again where its sessions to the database hang, and n
   const owner = await startTestMember(database, { databaseDsn: way.dsn })
   cleanups.push(() => owner.stop())
   await untilOwner(owner)
+  const as = await owner.token()
+  await startReporting(owner.member.opampPort)
   way.fallSilent()
   const isTakenAgain = () =>
     owner.log.lines.some(({ message }) => message.startsWith('process lock taken again'))
+  const took = await untilStored((theme) =>
+    owner.call('PUT', '/api/me/preferences', { as, body: { theme, language: 'en' } }),
+  )
   await eventually('it has taken its lock again', isTakenAgain, { withinMs: 15_000 })
   expect([owner.fatal(), owner.member.owner() !== null]).toEqual([null, true])
-  // Whatever still waits on those sessions ends at once.
-  way.goAway()
+  expect(took).toBeLessThan(HANGING_MS)
+})
+
+it('a process that is alone takes its lock again where its sessions to the database hang, and changes are stored', {
+  timeout: 60_000,
+}, async () => {
+  const database = await freshDatabase()
+  const way = await startDatabaseProxy(database.dsn)
+  cleanups.push(() => way.close())
+  const alone = await startTestService(database, { databaseDsn: way.dsn })
+  cleanups.push(() => alone.stop())
+  const as = await alone.token()
+  await startReporting(alone.service.opampPort)
+  expect((await alone.call('GET', '/readyz')).status).toBe(200)
+  way.fallSilent()
+  const took = await untilStored((theme) =>
+    alone.call('PUT', '/api/me/preferences', { as, body: { theme, language: 'en' } }),
+  )
+  expect(took).toBeLessThan(HANGING_MS)
+  const isReady = async () => (await alone.call('GET', '/readyz')).status === 200
+  await eventually('it is ready', isReady, { withinMs: 15_000 })
+  expect(alone.fatal()).toBeNull()
 })
 
 it('a member whose clock is more than two seconds off that of the database is not ready, whoever owns', async () => {

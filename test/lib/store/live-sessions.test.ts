@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest'
+import type { ServerSession } from '../../../lib/store/connection.ts'
+import { type Database, DatabaseUnavailable } from '../../../lib/store/db.ts'
+import { fenced } from '../../../lib/store/fenced.ts'
+import { LiveSessions } from '../../../lib/store/live-sessions.ts'
+import { fakeClock } from '../../support/fakes.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+
+const database = await useTestDatabase()
+
+function sessionOf(timeline: string | null): ServerSession & { isBroken: boolean } {
+  const session = {
+    timeline,
+    heardMs: 0,
+    isBroken: false,
+    end() {
+      session.isBroken = true
+    },
+  }
+  return session as never
+}
+
+it('a session of a newer timeline ends all of older ones, whatever they are for, and no older one is taken any more', () => {
+  const sessions = new LiveSessions()
+  const [lock, pooled, follower, newer] = ['00000009', '00000009', null, '0000000A'].map(sessionOf)
+  sessions.admit(lock!, true)
+  sessions.admit(pooled!, false)
+  sessions.admit(follower!, false)
+  sessions.admit(newer!, true)
+  expect([lock, pooled, follower, newer].map((one) => one!.isBroken)).toEqual([true, true, false, false])
+  expect(() => sessions.admit(sessionOf('00000009'), false)).toThrow(DatabaseUnavailable)
+  // A database that was restored may begin at an older one, once the former is gone.
+  newer!.isBroken = true
+  sessions.admit(sessionOf('00000001'), false)
+})
+
+it('a pool ends the sessions on which it has heard nothing since a question was given up, but for the reserved ones', async () => {
+  const clock = fakeClock()
+  const pool = database.openPool({ maxOpen: 6, maxIdle: 6, clock })
+  const reserved = await pool.openReserved('control')
+  await pool.query('SELECT 1')
+  const hanging = pool.query('SELECT pg_sleep(20)')
+  const other = pool.query('SELECT 1')
+  await other
+  clock.advance(1_000)
+  const sinceMs = clock.monotonicMs()
+  await pool.query('SELECT 1')
+  pool.endUnheard(sinceMs)
+  await expect(hanging).rejects.toThrow(DatabaseUnavailable)
+  expect(pool.statistics()).toMatchObject({ idle: 1, inUse: 1 })
+  expect(await reserved.query('SELECT 1 AS n')).toEqual([{ n: 1 }])
+  await reserved.close()
+})
+
+it('who knows that it may not write does not ask the database first', async () => {
+  const begun: string[] = []
+  const db = { transaction: async (name: string) => void begun.push(name) } as never as Database
+  const mayBegin = () => {
+    throw new DatabaseUnavailable('not now')
+  }
+  const work = fenced(db, async () => undefined, mayBegin).transaction('test', async () => undefined)
+  await expect(work).rejects.toThrow('not now')
+  expect(begun).toEqual([])
+})
