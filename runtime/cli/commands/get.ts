@@ -7,7 +7,7 @@ import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import type { ClientCommandSpec } from '../command.ts'
-import { EXIT, WrongArguments } from '../exit-codes.ts'
+import { CommandFailure, EXIT, WrongArguments } from '../exit-codes.ts'
 import { OUTPUT_OPTION, printJson, printTable, sayStanding, sayUnhealthy, shortHash } from '../output.ts'
 import { type Api, findWorkload, openApi, URL_OPTION } from '../server/api.ts'
 
@@ -49,6 +49,19 @@ function sayAlert(alert: AlertRecord, workload: WorkloadRecord | undefined): str
     .join('; ')
 }
 
+/**
+ * What is built into the collector of a workload, in the form that `validate --components` reads. Throws CommandFailure
+ * where it has not said.
+ */
+async function readComponents(api: Api, base: string): Promise<Listed> {
+  const { available_components: known, version } = await api.get<WorkloadRecord>(base)
+  if (known === undefined) throw new CommandFailure('its collector has not said which components it has')
+  return {
+    records: { ...(version ? { buildinfo: { version } } : {}), ...known.components },
+    rows: Object.entries(known.components).flatMap(([kind, names]) => names.map((name) => [kind, name])),
+  }
+}
+
 const KINDS: Readonly<Record<string, Kind>> = {
   workloads: {
     isOfWorkload: false,
@@ -72,6 +85,11 @@ const KINDS: Readonly<Record<string, Kind>> = {
         ...[one.instance_uid, one.pod_name ?? '-', one.version ?? '-', one.healthy ? 'yes' : 'no'],
         ...[shortHash(one.effective_config_hash), shortHash(one.assigned_config_hash)],
       ]),
+  },
+  components: {
+    isOfWorkload: true,
+    head: ['KIND', 'NAME'],
+    read: readComponents,
   },
   revisions: {
     isOfWorkload: true,
@@ -114,7 +132,8 @@ const NAMES = Object.keys(KINDS)
 export const get: ClientCommandSpec = {
   usage: `${NAMES.join('|')} [WORKLOAD]`,
   summary: 'List what a service knows.',
-  details: 'WORKLOAD, an id, or a name, host or namespace that only one has, is for instances and revisions.',
+  details:
+    'WORKLOAD, an id, or a name, host or namespace that only one has, is for instances, components and revisions.',
   positionals: { min: 1, max: 2 },
   words: NAMES,
   options: [URL_OPTION, OUTPUT_OPTION],

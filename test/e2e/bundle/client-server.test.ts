@@ -103,6 +103,8 @@ test('records are listed for people and for programs', async () => {
     expect({ kind, code }).toEqual({ kind, code: 0 })
     expect(Array.isArray(JSON.parse(output))).toBe(true)
   }
+  const components = await runClient(['get', 'components', name, '-o', 'json'], { env: signedIn() })
+  expect(components).toMatchObject({ code: 0, output: expect.stringContaining('"receivers"') })
   expect(await runClient(['get', 'instances'], { env: signedIn() })).toMatchObject({ code: 64 })
   expect(await runClient(['get', 'nothing'], { env: signedIn() })).toMatchObject({ code: 64 })
 })

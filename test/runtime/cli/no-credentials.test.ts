@@ -132,7 +132,7 @@ async function run(args: readonly string[]): Promise<string> {
 
 const COMMANDS = [
   ...['workloads', 'requests', 'alerts'].map((kind) => ['get', kind]),
-  ...['instances', 'revisions'].map((kind) => ['get', kind, 'w1']),
+  ...['instances', 'components', 'revisions'].map((kind) => ['get', kind, 'w1']),
   ['status', 'w1'],
   ['diff', 'w1', '-'],
   ['rollback', 'w1'],
