@@ -27,6 +27,20 @@ export async function tryAdvisoryLock(connection: Connection): Promise<boolean> 
   return rows[0]!.taken
 }
 
+/**
+ * End the session that holds the owner's lock, and take it: who waits for it gets it, and whoever only asks for it
+ * meanwhile does not.
+ */
+export async function takeAdvisoryLockFrom(connection: Connection, { pid }: Holder): Promise<void> {
+  await connection.transaction('lock.take-again', async (tx) => {
+    await tx.execute(`SET LOCAL lock_timeout = ${TAKE_WAIT_MS}`)
+    await tx.query(`SELECT pg_terminate_backend($1), pg_advisory_lock(${LOCK_SPACE}, ${PROCESS_LOCK})`, [pid])
+  })
+}
+
+/** How long a session that is ended may go on to hold the lock. */
+const TAKE_WAIT_MS = 2_500
+
 /** Give the owner's lock up, where this session has it. */
 export async function releaseAdvisoryLock(connection: Connection): Promise<void> {
   await connection.query(`SELECT pg_advisory_unlock(${LOCK_SPACE}, ${PROCESS_LOCK})`)

@@ -14,6 +14,7 @@ import {
   readHistory,
   releaseAdvisoryLock,
   staysNewest,
+  takeAdvisoryLockFrom,
   tryAdvisoryLock,
 } from './lock-statements.ts'
 import { checkServer } from './server-version.ts'
@@ -305,10 +306,14 @@ class AdvisoryProcessLock implements ProcessLock {
   async #tryLockAgain(connection: Connection, signal: AbortSignal): Promise<boolean> {
     if (!(await this.#answerOf(connection, tryAdvisoryLock(connection)))) {
       const holder = await this.#findHolder(connection)
-      // Any holder that is not this process is another one, which has become the owner.
-      if (holder && !(await this.#endOwnHolder(connection, holder)) && !signal.aborted) this.#lose(BY_ANOTHER)
-      await this.#pause(this.#options.pollMs ?? 300, signal)
-      return false
+      if (holder === undefined || !this.#isOwn(holder)) {
+        // Any holder that is not this process is another one, which has become the owner.
+        if (holder !== undefined && !signal.aborted) this.#lose(BY_ANOTHER)
+        await this.#pause(this.#options.pollMs ?? 300, signal)
+        return false
+      }
+      // Others ask for it several times a second: it may be free at no time.
+      await this.#answerOf(connection, takeAdvisoryLockFrom(connection, holder))
     }
     const isOurs = await isNewest(connection, this.#ownership)
     if (signal.aborted) return false
@@ -319,14 +324,12 @@ class AdvisoryProcessLock implements ProcessLock {
   }
 
   /**
-   * End the session that holds the lock where it is one of this process: it can outlive its lost connection, be it the
+   * Whether the session that holds the lock is another one of this process: it can outlive its lost connection, be it the
    * owner's or one that asked for the lock since.
    */
-  async #endOwnHolder(connection: Connection, holder: Holder): Promise<boolean> {
+  #isOwn(holder: Holder): boolean {
     const key = keyOfSession(holder)
-    if (!this.#ownSessions.has(key) || key === this.#session) return false
-    await connection.query('SELECT pg_terminate_backend($1, 5000)', [holder.pid])
-    return true
+    return this.#ownSessions.has(key) && key !== this.#session
   }
 
   /**
@@ -374,7 +377,8 @@ class AdvisoryProcessLock implements ProcessLock {
     const { mayClaim } = this.#options
     if (mayClaim !== undefined) {
       const holder = (await this.#findHolder(connection)) ?? null
-      if (holder !== null) await this.#endOwnHolder(connection, holder)
+      if (holder !== null && this.#isOwn(holder))
+        await connection.query('SELECT pg_terminate_backend($1, 5000)', [holder.pid])
       if (!(await this.#answerOf(connection, mayClaim(connection, holder)))) return false
     }
     return await this.#answerOf(connection, tryAdvisoryLock(connection))

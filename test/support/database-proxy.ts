@@ -7,8 +7,11 @@ export interface DatabaseProxy {
   /** Cut every connection and refuse new ones, as a database that is away does. */
   goAway(): void
   comeBack(): void
-  /** Pass nothing more on of the connections that there are, as where the server's host vanished; new ones get through. */
-  fallSilent(): void
+  /**
+   * Pass nothing more on of the connections that there are, or of the one that the server sees come from this port, as
+   * where the server's host vanished; new ones get through.
+   */
+  fallSilent(clientPort?: number): void
   /** Say nothing more, to those that come from now on either: the server's host vanished. */
   vanish(): void
   /** Cut the clients' side only: the server does not notice and keeps their sessions, locks included. */
@@ -56,8 +59,9 @@ export async function startDatabaseProxy(dsn: string): Promise<DatabaseProxy> {
       upstream.destroy()
     }
   }
-  const fallSilent = () => {
+  const fallSilent = (clientPort?: number) => {
     for (const [client, upstream] of [...pairs]) {
+      if (clientPort !== undefined && upstream.localPort !== clientPort) continue
       client.unpipe(upstream).pause()
       upstream.unpipe(client).pause()
     }

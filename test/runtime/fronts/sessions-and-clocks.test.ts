@@ -128,6 +128,38 @@ it('an owner takes its lock again where its sessions to the database hang and ne
   expect(took).toBeLessThan(HANGING_MS)
 })
 
+it('an owner whose lock alone is on a session that hangs takes it again, and no process that waits for it gets it', {
+  timeout: 60_000,
+}, async () => {
+  const database = await freshDatabase()
+  const way = await startDatabaseProxy(database.dsn)
+  cleanups.push(() => way.close())
+  const owner = await startTestMember(database, { databaseDsn: way.dsn })
+  cleanups.push(() => owner.stop())
+  await untilOwner(owner)
+  for (let index = 0; index < 2; index++) {
+    const front = await startTestMember(database)
+    cleanups.push(() => front.stop())
+    await eventually('it is ready', async () => (await fetch(`${front.url}/readyz`)).status === 200)
+  }
+  const takenAgain = () =>
+    owner.log.lines.filter(({ message }) => message.startsWith('process lock taken again')).length
+  for (let times = 1; times <= 3; times++) {
+    const [holder] = await database.pool.query<{ port: number }>(
+      `select a.client_port as port from pg_locks l join pg_stat_activity a on a.pid = l.pid
+         join pg_database d on d.oid = l.database
+       where l.locktype = 'advisory' and l.granted and l.objid = 1 and l.objsubid = 2
+         and d.datname = current_database()`,
+    )
+    way.fallSilent(holder!.port)
+    await eventually(
+      'it has taken its lock again, or has ended',
+      () => takenAgain() === times || owner.fatal(),
+    )
+    expect([owner.fatal(), owner.member.owner() !== null]).toEqual([null, true])
+  }
+})
+
 it('a process that is alone takes its lock again where its sessions to the database hang, and changes are stored', {
   timeout: 60_000,
 }, async () => {
