@@ -22,6 +22,14 @@ export const historyTexts = defineTexts({
     agree: 'All instances run what is assigned.',
     disagree: (count: number) =>
       `${n(count)} ${plural(count, 'instance does', 'instances do')} not run what is assigned.`,
+    differs: {
+      title: 'Where it differs',
+      place: 'Place',
+      should: 'Should',
+      does: 'Does',
+      absent: '(not there)',
+      beside: 'What it should run beside what it runs, in one order.',
+    },
     inRollout: 'Some are to: they are members of a rollout in stages.',
     seeRollout: 'See the rollout',
     given: (hash: string) => `It is to run ${hash}.`,
@@ -101,6 +109,14 @@ export const historyTexts = defineTexts({
     agree: 'Toutes les instances exécutent ce qui est assigné.',
     disagree: (count: number) =>
       `${n(count)} ${plural(count, 'instance n’exécute', 'instances n’exécutent')} pas ce qui est assigné.`,
+    differs: {
+      title: 'Où ce n’est pas pareil',
+      place: 'Endroit',
+      should: 'Devrait',
+      does: 'Exécute',
+      absent: '(absent)',
+      beside: 'Ce qu’elle devrait exécuter à côté de ce qu’elle exécute, dans le même ordre.',
+    },
     inRollout: 'Certaines le doivent : elles sont membres d’un déploiement par étapes.',
     seeRollout: 'Voir le déploiement',
     given: (hash: string) => `Elle doit exécuter ${hash}.`,

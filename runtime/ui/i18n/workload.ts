@@ -249,6 +249,7 @@ export const workloadTexts = defineTexts({
     noInstanceFits: 'No instance fits.',
     findInstance: 'Find instances by name, version, config or state',
     foundInstances: (found: number, all: number) => `${formatNumber(found)} of ${formatNumber(all)}`,
+    transports: { websocket: 'WebSocket', http: 'HTTP' },
     health: {
       repeated: 'the same error as above',
       choices: (shown: number, all: number) =>
@@ -257,7 +258,10 @@ export const workloadTexts = defineTexts({
       none: 'This instance reports no health tree.',
       noInstance: 'No live instance, so no health.',
       since: 'since',
-      reported: 'reported',
+      reported: 'by its own clock,',
+      over: 'Over',
+      ahead: (time: string) =>
+        `Its clock is ${time} ahead of the service’s: its times are not to be relied on.`,
       attributes: 'Attributes',
       effective: 'What it runs',
     },
@@ -511,6 +515,7 @@ export const workloadTexts = defineTexts({
     noInstanceFits: 'Aucune instance ne correspond.',
     findInstance: 'Chercher par nom, version, config ou état',
     foundInstances: (found: number, all: number) => `${formatNumber(found)} sur ${formatNumber(all)}`,
+    transports: { websocket: 'WebSocket', http: 'HTTP' },
     health: {
       repeated: 'la même erreur que plus haut',
       choices: (shown: number, all: number) =>
@@ -519,7 +524,10 @@ export const workloadTexts = defineTexts({
       none: 'Cette instance ne donne pas d’arbre de santé.',
       noInstance: 'Aucune instance vivante, donc pas de santé.',
       since: 'depuis',
-      reported: 'signalé',
+      reported: 'à son horloge,',
+      over: 'Par',
+      ahead: (time: string) =>
+        `Son horloge avance de ${time} sur celle du service : ses heures ne sont pas fiables.`,
       attributes: 'Attributs',
       effective: 'Ce qu’elle exécute',
     },

@@ -87,3 +87,20 @@ export function listRepeating(root: HealthNode): Set<HealthNode> {
   look('', root)
   return repeating
 }
+
+/** Less than this is no difference between clocks: a report takes a while. */
+const CLOCK_MS = 60_000
+
+/**
+ * By how much the clock of an instance is ahead, in whole seconds, by the times that it reports; 0 where it need not be.
+ * That it is behind cannot be told by them: what they are about may be as old as they say.
+ */
+export function aheadMs(health: HealthNode | undefined, nowMs: number): number {
+  if (health === undefined) return 0
+  const own = health.updated_at === undefined ? 0 : Date.parse(health.updated_at) - nowMs
+  const ahead = Object.values(health.components ?? {}).reduce(
+    (most, part) => Math.max(most, aheadMs(part, nowMs)),
+    own,
+  )
+  return ahead < CLOCK_MS ? 0 : Math.floor(ahead / 1_000) * 1_000
+}

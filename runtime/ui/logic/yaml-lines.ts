@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
 import { isNestedTooDeeply } from '../../../lib/configs/yaml/tokens.ts'
 
 /** The steps of a path such as `service.pipelines.traces.exporters[0]`. */
@@ -8,13 +8,17 @@ function splitPath(path: string): (string | number)[] {
   )
 }
 
-/** The line, from 1, of what a config path points at, or of the nearest thing around it. */
-export function lineOfPath(text: string, path: string): number {
-  if (isNestedTooDeeply(text)) return 1
-  const lineCounter = new LineCounter()
-  const document = parseDocument(text, { lineCounter, logLevel: 'silent', strict: false })
+/** What a config path points at, or the nearest thing around it, and where that begins. */
+interface Found {
+  node: unknown
+  offset: number
+  /** It is what the path points at. */
+  isThere: boolean
+}
+
+function findAt(contents: unknown, path: string): Found {
   let offset = 0
-  let node: unknown = document.contents
+  let node = contents
   let steps = splitPath(path)
   while (steps.length > 0) {
     if (isMap(node)) {
@@ -40,7 +44,44 @@ export function lineOfPath(text: string, path: string): number {
       steps = steps.slice(1)
     } else break
   }
-  return lineCounter.linePos(offset).line
+  return { node, offset, isThere: steps.length === 0 }
+}
+
+const parse = (text: string, lineCounter?: LineCounter) =>
+  parseDocument(text, { ...(lineCounter ? { lineCounter } : {}), logLevel: 'silent', strict: false })
+
+/** The line, from 1, of what a config path points at, or of the nearest thing around it. */
+export function lineOfPath(text: string, path: string): number {
+  if (isNestedTooDeeply(text)) return 1
+  const lineCounter = new LineCounter()
+  const { contents } = parse(text, lineCounter)
+  return lineCounter.linePos(findAt(contents, path).offset).line
+}
+
+/** So much of a value is shown beside its path. */
+const VALUE_MAX = 120
+
+/** The value at a config path on one line, as far as there is room; null where there is nothing. */
+export function valueAt(text: string, path: string): string | null {
+  if (isNestedTooDeeply(text)) return null
+  const document = parse(text)
+  const { node, isThere } = findAt(document.contents, path)
+  if (!isThere) return null
+  const shown = isScalar(node)
+    ? String(node.value)
+    : JSON.stringify(isNode(node) ? node.toJS(document) : null)
+  return shown.length > VALUE_MAX ? `${shown.slice(0, VALUE_MAX)}…` : shown
+}
+
+/**
+ * The line, from 1, of a part of a config that is about one of these texts, such as the host that it cannot reach; else
+ * the part's first. Null where the config has no such part.
+ */
+export function faultLine(text: string, path: string, about: readonly string[]): number | null {
+  if (isNestedTooDeeply(text) || !findAt(parse(text).contents, path).isThere) return null
+  const { first, lines } = linesOfPath(text, path)
+  const at = lines.findIndex((line) => about.some((word) => line.includes(word)))
+  return first + Math.max(0, at)
 }
 
 /** The lines of a text that a config path points at, with the number of the first, from 1. */

@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks'
 import { baseInWordsOf, baseOfReport } from '../../../lib/configs/effective/base-of-report.ts'
 import { namesProduction } from '../../../lib/model/production.ts'
 import { deadEndOf, environmentOf } from '../../../lib/model/workload-states.ts'
+import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { ValidationMessage, ValidationResult } from '../../../lib/wire/validation.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeGroup, describeWhy } from '../i18n/causes.ts'
@@ -12,13 +13,16 @@ import { language, say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
 import { reviewNoticeTexts } from '../i18n/review-notices.ts'
+import { listComponents, pathOfComponent } from '../logic/health.ts'
 import { workableHashOf } from '../logic/workloads.ts'
+import { faultLine } from '../logic/yaml-lines.ts'
 import { CodeEditor, type CodeMark, CompareView } from '../parts/code.tsx'
 import { Action, ActionLink, bind, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Form } from '../parts/form.tsx'
 import { GitNotice, useInGit } from '../parts/git-notice.tsx'
 import { Head } from '../parts/page.tsx'
+import { Mark } from '../parts/state.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import type { Result } from '../state/api.ts'
 import { keepDraft, readDraft, readDraftAside, setDraftAside } from '../state/drafts.ts'
@@ -27,6 +31,7 @@ import { callOf } from '../state/names.ts'
 import { navigate, query, setQuery } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
 import { textKey, useDebounced } from '../state/use-debounced.ts'
+import { useFailing } from '../state/use-failing.ts'
 import { type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
 import { Placeholders } from './change-placeholders.tsx'
@@ -39,6 +44,7 @@ import {
   UnderFleetConfig,
   useLastFailure,
 } from './review-notices.tsx'
+import { describeComplaint } from './workload-sentence.tsx'
 
 interface Base {
   /** The text that is active now; empty when none is, and where it failed everywhere. */
@@ -102,6 +108,23 @@ function useChecks(workload: WorkloadRecord, draft: string) {
     api.plan(workload.id, rested, abort),
   )
   return { validation, plan, rested, isStale: rested !== draft }
+}
+
+/** What unhealthy instances complain of, where the draft has that part: its line, and what is said of it. */
+function useComplaint(
+  workload: WorkloadRecord,
+  instances: readonly LiveInstance[],
+  draft: string,
+): { text: string; mark: CodeMark } | null {
+  const { components, complaint } = useFailing(workload.id, instances)
+  const [component] = listComponents(components)
+  if (component === undefined) return null
+  const { unknown_host: host, address, port } = complaint?.error_parameters ?? {}
+  const about = [host, address, port].filter((text) => text !== undefined)
+  const line = faultLine(draft, pathOfComponent(component), about)
+  if (line === null) return null
+  const text = describeComplaint({ components, complaint })
+  return { text, mark: { severity: 'warning', line, message: text } }
 }
 
 /** Findings as marks in the text, in the reader's language. */
@@ -283,15 +306,21 @@ function DraftPane({
   base,
   draft,
   validation,
+  instances,
 }: {
   workload: WorkloadRecord
   base: Base
   draft: DraftState
   validation: Resource<ValidationResult>
+  instances: readonly LiveInstance[]
 }) {
   const words = say(changeTexts)
   const isComparing = query.value.get('view') === 'compare'
-  const marks = useMemo(() => toMarks(validation), [validation.data, language.value])
+  const complained = useComplaint(workload, instances, draft.text.value)
+  const marks = useMemo(
+    () => [...toMarks(validation), ...(complained === null ? [] : [complained.mark])],
+    [validation.data, language.value, complained?.text, complained?.mark.line],
+  )
   return (
     <div class="pane flush">
       <div class="pane-head">
@@ -307,6 +336,13 @@ function DraftPane({
           {words.discard}
         </Action>
       </div>
+      {complained !== null && (
+        <p class="pane-said">
+          <Mark tone="bad" shape="cross">
+            {`${words.complains(complained.mark.line ?? 1)} ${complained.text}`}
+          </Mark>
+        </p>
+      )}
       {isComparing ? (
         <Comparison base={base} draft={draft.text.value} />
       ) : (
@@ -354,6 +390,20 @@ function StartsBroken({ workload, base, hash }: { workload: WorkloadRecord; base
   )
 }
 
+/** What to know before a draft is written. */
+function Notices({ workload, base }: { workload: WorkloadRecord; base: Base }) {
+  const wanted = query.value.get('hash')
+  return (
+    <>
+      <FrozenNotice workloadId={workload.id} can="askedNow" />
+      <UnderFleetConfig workloadId={workload.id} />
+      <FailedBefore workloadId={workload.id} hash={wanted ?? undefined} />
+      <LastChangeFailed workloadId={workload.id} from={wanted ?? base.failedHash} />
+      {base.failedHash !== null && <StartsBroken workload={workload} base={base} hash={base.failedHash} />}
+    </>
+  )
+}
+
 function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: Base; isManaged: boolean }) {
   const draft = useDraft(workload, base)
   const { validation, plan, rested, isStale } = useChecks(workload, draft.text.value)
@@ -371,12 +421,14 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
   return (
     <div class="two" style={{ marginTop: '24px' }}>
       <div class="stack">
-        <FrozenNotice workloadId={workload.id} can="askedNow" />
-        <UnderFleetConfig workloadId={workload.id} />
-        <FailedBefore workloadId={workload.id} hash={query.value.get('hash') ?? undefined} />
-        <LastChangeFailed workloadId={workload.id} from={query.value.get('hash') ?? base.failedHash} />
-        {base.failedHash !== null && <StartsBroken workload={workload} base={base} hash={base.failedHash} />}
-        <DraftPane workload={workload} base={base} draft={draft} validation={validation} />
+        <Notices workload={workload} base={base} />
+        <DraftPane
+          workload={workload}
+          base={base}
+          draft={draft}
+          validation={validation}
+          instances={topology.data?.instances ?? []}
+        />
         <DiffSummary
           workloadId={workload.id}
           before={before}

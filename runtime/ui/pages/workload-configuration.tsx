@@ -1,15 +1,21 @@
+import { useMemo } from 'preact/hooks'
+import { baseInWordsOf } from '../../../lib/configs/effective/base-of-report.ts'
 import { deadEndOf, isOpen } from '../../../lib/model/workload-states.ts'
+import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { RunningConfigs } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
 import { quoted, shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { describeRunning, workloadTexts } from '../i18n/workload.ts'
+import { listComponents, pathOfComponent } from '../logic/health.ts'
 import { listChoices, nameInstances } from '../logic/instances.ts'
 import { otherwiseRunning, workableHashOf } from '../logic/workloads.ts'
-import { CodeView } from '../parts/code.tsx'
-import { ActionLink, Select, unless } from '../parts/controls.tsx'
+import { valueAt } from '../logic/yaml-lines.ts'
+import { CodeView, CompareView } from '../parts/code.tsx'
+import { Action, ActionLink, Select, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { GitNotice, useInGit } from '../parts/git-notice.tsx'
+import { Sheet } from '../parts/page.tsx'
 import { Pipelines } from '../parts/pipelines.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
@@ -17,11 +23,40 @@ import { query, setQuery } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
+import { describeComplaint } from './workload-sentence.tsx'
 
 /** The part of the config that the address leads to. */
 const meantPath = (isHere = true) => (isHere ? (query.value.get('at') ?? undefined) : undefined)
 
-function Wanted({ workload, failing }: Pick<TabProps, 'workload' | 'failing'>) {
+/** Whether the part of the config that the address leads to is one that unhealthy instances complain of. */
+const isComplained = (at: string | undefined, failing: TabProps['failing']): boolean =>
+  at !== undefined && listComponents(failing).some((component) => pathOfComponent(component) === at)
+
+/** A config to read, with the lines that the address leads to; where they are of what fails, below its error. */
+function Told({
+  text,
+  label,
+  at,
+  failing,
+  complaint,
+}: { text: string; label: string; at: string | undefined } & Pick<TabProps, 'failing' | 'complaint'>) {
+  const isFault = isComplained(at, failing)
+  return (
+    <>
+      {isFault && (
+        <p class="pane-said">
+          <Mark tone="bad" shape="cross">
+            {describeComplaint({ components: failing, complaint })}
+          </Mark>
+        </p>
+      )}
+      <CodeView text={text} label={label} meant={at} isFault={isFault} />
+    </>
+  )
+}
+
+function Wanted({ workload, ...told }: Pick<TabProps, 'workload' | 'failing' | 'complaint'>) {
+  const { failing } = told
   const words = say(historyTexts)
   const deadEnd = deadEndOf(workload)
   const hash = workableHashOf(workload) ?? ''
@@ -62,7 +97,7 @@ function Wanted({ workload, failing }: Pick<TabProps, 'workload' | 'failing'>) {
                 </ActionLink>
               )}
             </div>
-            <CodeView text={data.content ?? ''} label={words.wanted} meant={meantPath()} />
+            <Told text={data.content ?? ''} label={words.wanted} at={meantPath()} {...told} />
           </div>
         </div>
       )}
@@ -124,10 +159,93 @@ function Agreement({
   )
 }
 
-function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 'topology' | 'failing'>) {
+/** What differs between what an instance should run and what it does, each place with both values. */
+function Differences({ paths, wanted, runs }: { paths: readonly string[]; wanted: string; runs: string }) {
+  const { differs } = say(historyTexts)
+  return (
+    <Sheet
+      isStacked
+      label={differs.title}
+      head={
+        <>
+          <th scope="col">{differs.place}</th>
+          <th scope="col">{differs.should}</th>
+          <th scope="col">{differs.does}</th>
+        </>
+      }
+    >
+      {paths.map((path) => (
+        <tr key={path}>
+          <td class="mono text">{path}</td>
+          <td class="mono text" data-label={differs.should}>
+            {valueAt(wanted, path) ?? differs.absent}
+          </td>
+          <td class="mono text" data-label={differs.does}>
+            {valueAt(runs, path) ?? differs.absent}
+          </td>
+        </tr>
+      ))}
+    </Sheet>
+  )
+}
+
+/** What an instance runs beside what it should run, in the words of that. */
+function BesideWanted({ wanted, runs }: { wanted: string; runs: string }) {
+  const before = useMemo(() => baseInWordsOf(wanted, runs), [wanted, runs])
+  return <CompareView before={wanted} after={before} label={say(historyTexts).differs.beside} />
+}
+
+/** Of which instance it is, which can be chosen, and whether it stands beside what it should be. */
+function RunningHead({
+  workload,
+  instances,
+  shown,
+  isBeside,
+}: Pick<TabProps, 'workload'> & {
+  instances: readonly LiveInstance[]
+  shown: LiveInstance | undefined
+  /** Absent where there is nothing to compare it with. */
+  isBeside: boolean | undefined
+}) {
+  const words = say(historyTexts)
+  const nameOf = nameInstances(instances, workload)
+  const given = shown?.assigned_config_hash
+  return (
+    <div class="pane-head">
+      <b>{words.running}</b>
+      <span class="narrow-select">
+        <Select
+          isBare
+          label={say(workloadTexts).health.of}
+          value={shown?.instance_uid ?? ''}
+          options={listChoices(instances, shown?.instance_uid ?? null).map((instance) => [
+            instance.instance_uid,
+            `${instance.effective_matches === false ? '▲ ' : ''}${nameOf(instance.instance_uid)}`,
+          ])}
+          onValue={(instance) => setQuery({ instance })}
+        />
+      </span>
+      <span class="muted grow">
+        {given !== undefined && given !== workload.active_config_hash && `${words.given(shortHash(given))} `}
+        {isBeside ? words.differs.beside : words.runningHint}
+      </span>
+      {isBeside !== undefined && (
+        <Action isPressed={isBeside} onClick={() => setQuery({ view: isBeside ? null : 'compare' })}>
+          {words.compare}
+        </Action>
+      )}
+    </div>
+  )
+}
+
+function Running({
+  workload,
+  topology,
+  failing,
+  complaint,
+}: Pick<TabProps, 'workload' | 'topology' | 'failing' | 'complaint'>) {
   const words = say(historyTexts)
   const instances = topology.data?.instances ?? []
-  const nameOf = nameInstances(instances, workload)
   const odd = instances.filter((instance) => instance.effective_matches === false)
   const wanted = query.value.get('instance')
   const shown = instances.find(({ instance_uid: uid }) => uid === wanted) ?? odd[0] ?? instances[0]
@@ -135,14 +253,20 @@ function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 't
     api.instance(workload.id, shown?.instance_uid ?? '', abort),
   )
   const text = detail.data?.effective_config
+  const given = shown?.assigned_config_hash
+  const revision = useResource(given === undefined ? null : `revision:${workload.id}:${given}`, (abort) =>
+    api.revision(workload.id, given ?? '', abort),
+  )
+  const should = revision.data?.content
+  const isBeside = should !== undefined && query.value.get('view') === 'compare'
   // Nothing else is there to be drawn.
   const isAll = workableHashOf(workload) === undefined
   return (
     <section class="stack tight">
       <Agreement workload={workload} instances={instances} odd={odd} />
-      {odd[0]?.effective_mismatch_paths?.map((path) => (
-        <code key={path}>{path}</code>
-      ))}
+      {shown?.effective_matches === false && text !== undefined && should !== undefined && (
+        <Differences paths={shown.effective_mismatch_paths ?? []} wanted={should} runs={text} />
+      )}
       {text && isAll && (
         <div class="pane">
           <Pipelines yaml={text} failing={failing} />
@@ -150,28 +274,23 @@ function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 't
       )}
       {text ? (
         <div class="pane flush">
-          <div class="pane-head">
-            <b>{words.running}</b>
-            <span class="narrow-select">
-              <Select
-                isBare
-                label={say(workloadTexts).health.of}
-                value={shown?.instance_uid ?? ''}
-                options={listChoices(instances, shown?.instance_uid ?? null).map((instance) => [
-                  instance.instance_uid,
-                  `${instance.effective_matches === false ? '▲ ' : ''}${nameOf(instance.instance_uid)}`,
-                ])}
-                onValue={(instance) => setQuery({ instance })}
-              />
-            </span>
-            <span class="muted grow">
-              {shown?.assigned_config_hash !== undefined &&
-                shown.assigned_config_hash !== workload.active_config_hash &&
-                `${words.given(shortHash(shown.assigned_config_hash))} `}
-              {words.runningHint}
-            </span>
-          </div>
-          <CodeView text={text} label={words.running} meant={meantPath(isAll)} />
+          <RunningHead
+            workload={workload}
+            instances={instances}
+            shown={shown}
+            isBeside={should === undefined ? undefined : isBeside}
+          />
+          {isBeside ? (
+            <BesideWanted wanted={should} runs={text} />
+          ) : (
+            <Told
+              text={text}
+              label={words.running}
+              at={meantPath(isAll)}
+              failing={failing}
+              complaint={complaint}
+            />
+          )}
         </div>
       ) : (
         <p class="muted">{words.noRunning}</p>
@@ -181,15 +300,15 @@ function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 't
 }
 
 /** The config that is assigned, what the instances run, and the picture of the pipelines. */
-export function ConfigurationTab({ workload, topology, failing }: TabProps) {
+export function ConfigurationTab({ workload, topology, failing, complaint }: TabProps) {
   const words = say(historyTexts)
   const git = useInGit(workload.id)
   if (!may('config:read_content')) return <p class="empty">{words.hidden}</p>
   return (
     <div class="stack">
       <GitNotice workload={workload} git={git} />
-      <Wanted workload={workload} failing={failing} />
-      <Running workload={workload} topology={topology} failing={failing} />
+      <Wanted workload={workload} failing={failing} complaint={complaint} />
+      <Running workload={workload} topology={topology} failing={failing} complaint={complaint} />
     </div>
   )
 }

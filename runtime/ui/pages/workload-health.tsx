@@ -1,12 +1,14 @@
 import type { HealthNode, InstanceDetail, LiveInstance } from '../../../lib/wire/instances.ts'
 import { describeError } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
+import { formatDuration, tick } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { isSaidBelow, listRepeating, partsOf } from '../logic/health.ts'
+import { aheadMs, isSaidBelow, listRepeating, partsOf } from '../logic/health.ts'
 import { CHOICES_MAX, listChoices, nameInstances } from '../logic/instances.ts'
 import { CodeView } from '../parts/code.tsx'
 import { Select } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { ConfigCell, MatchesCell } from '../parts/instance-cells.tsx'
 import { fitsSearch, InstanceSearch } from '../parts/instance-search.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { Ago, HealthMark } from '../parts/state.tsx'
@@ -51,6 +53,31 @@ function Node({
         </ul>
       )}
     </li>
+  )
+}
+
+/** Which instance it is, and how it stands: what its row among the others says, and by whose clock it speaks. */
+function About({ instance, name }: { instance: InstanceDetail; name: string }) {
+  const { column, health, transports } = say(workloadTexts)
+  const ahead = aheadMs(instance.health, tick.value)
+  return (
+    <section class="pane stack tight" aria-label={name}>
+      <h2>{name}</h2>
+      <Pairs
+        isInline
+        of={[
+          [column.health, <HealthMark healthy={instance.healthy} />],
+          [column.config, <ConfigCell instance={instance} />],
+          [column.matches, <MatchesCell instance={instance} />],
+          [column.version, <span class="mono">{instance.version ?? '–'}</span>],
+          [column.connected, <Ago at={instance.connected_at} />],
+          [column.message, <Ago at={instance.last_message_at} />],
+          ...(instance.transport ? [[health.over, transports[instance.transport]] as const] : []),
+          [column.uid, <span class="mono wrap">{instance.instance_uid}</span>],
+        ]}
+      />
+      {ahead > 0 && <p class="warn">{health.ahead(formatDuration(ahead))}</p>}
+    </section>
   )
 }
 
@@ -127,7 +154,12 @@ export function HealthTab({ workload, topology }: TabProps) {
             </div>
             {fitting > CHOICES_MAX && <p class="muted">{words.health.choices(CHOICES_MAX, fitting)}</p>}
             <Loaded of={detail}>
-              {(instance) => <Detail instance={instance} name={nameOf(instance.instance_uid)} />}
+              {(instance) => (
+                <>
+                  <About instance={instance} name={nameOf(instance.instance_uid)} />
+                  <Detail instance={instance} name={nameOf(instance.instance_uid)} />
+                </>
+              )}
             </Loaded>
           </div>
         )

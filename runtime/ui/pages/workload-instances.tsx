@@ -1,53 +1,19 @@
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { describeWhy } from '../i18n/causes.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
-import { shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { type InstanceSort, instanceName, sortInstances } from '../logic/instances.ts'
 import { Loaded } from '../parts/failure.tsx'
+import { ConfigCell, MatchesCell } from '../parts/instance-cells.tsx'
 import { fitsSearch, InstanceSearch } from '../parts/instance-search.tsx'
 import { describeFault, describeHeterogeneity } from '../parts/instance-words.ts'
-import { Ago, HealthMark, Mark, PushMark } from '../parts/state.tsx'
+import { Ago, HealthMark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { query, setQuery } from '../state/router.ts'
 import { usePolling } from '../state/use-polling.ts'
 import type { TabProps } from './workload.tsx'
-
-function MatchesCell({ instance }: { instance: LiveInstance }) {
-  const words = say(workloadTexts)
-  if (instance.effective_matches === true)
-    return (
-      <Mark tone="ok" shape="tick">
-        {words.matches.yes}
-      </Mark>
-    )
-  if (instance.effective_matches === false)
-    return (
-      <span title={words.mismatches((instance.effective_mismatch_paths ?? []).join(', '))}>
-        <Mark tone="warn" shape="triangle">
-          {words.matches.no}
-        </Mark>
-      </span>
-    )
-  return <span class="faint">{words.matches.unknown}</span>
-}
-
-function ConfigCell({ instance }: { instance: LiveInstance }) {
-  const words = say(workloadTexts)
-  if (!instance.accepts_remote_config) return <span class="muted">{words.readOnly}</span>
-  if (instance.reports_remote_config === false) return <span class="muted">{words.cannotReport}</span>
-  const status = instance.remote_config_status
-  return (
-    <>
-      <span class="mono muted">{shortHash(instance.effective_config_hash) || '–'}</span>{' '}
-      {status && <PushMark state={status.status} />}
-      {status?.status === 'failed' && <span class="bad"> {describeWhy(status)}</span>}
-    </>
-  )
-}
 
 /** How often the times of a workload's instances are fetched again, and for how many at most. */
 const REFRESH_MS = 30_000

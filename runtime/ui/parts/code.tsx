@@ -21,6 +21,8 @@ export interface EditorProps {
   components?: Readonly<Record<string, readonly string[]>> | undefined
   /** The config path whose lines are marked and brought into sight. */
   meant?: string | undefined
+  /** That path is of what fails: its lines have the colour of that. */
+  isFault?: boolean | undefined
   /** What is wrong with the text as a whole, such as that there is none; shown below it. */
   error?: string | null
 }
@@ -38,6 +40,11 @@ export const CodeEditor = lazy<EditorProps>(async () => (await import('./editor.
 export const CompareView = lazy<CompareProps>(async () => (await import('./editor-merge.tsx')).Merge)
 
 /** A text to read, with folding and search. */
-export function CodeView({ text, label, meant }: Pick<EditorProps, 'text' | 'label' | 'meant'>) {
-  return <CodeEditor text={text} label={label} meant={meant} />
+export function CodeView({
+  text,
+  label,
+  meant,
+  isFault,
+}: Pick<EditorProps, 'text' | 'label' | 'meant' | 'isFault'>) {
+  return <CodeEditor text={text} label={label} meant={meant} isFault={isFault} />
 }

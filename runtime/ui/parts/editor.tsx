@@ -90,7 +90,7 @@ function useFault(
 /** CodeMirror with YAML; without `onText` it is only read. */
 export function Editor(props: EditorProps) {
   const { text, label, onText, revision = 0 } = props
-  const { marks, components, meant, error = null } = props
+  const { marks, components, meant, isFault, error = null } = props
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
   const onTextRef = useRef(onText)
@@ -133,7 +133,7 @@ export function Editor(props: EditorProps) {
       now.dispatch({ changes: { from: 0, to: now.state.doc.length, insert: text } })
   }, [wanted])
   useMarks(view, marks)
-  if (!isEditable) return <div class="code" ref={host} />
+  if (!isEditable) return <div class={isFault ? 'code fault' : 'code'} ref={host} />
   return (
     <>
       <div class="code" ref={host} />

@@ -1,5 +1,6 @@
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { findBarriers } from './support/browser.ts'
+import { findBarriers, SHOTS } from './support/browser.ts'
 import { FAILING_EXPORTER, GATEWAY, GATEWAY_FASTER } from './support/scene.ts'
 import { agents, connectManaged, page, seen, service, useStage } from './support/stage.ts'
 
@@ -11,6 +12,21 @@ useStage({
     id = await connectManaged('telling', { pods: 3, behaviour: { kind: 'apply', delayMs: 50 } })
   },
 })
+
+/** Take a picture of the page, wide and narrow. */
+async function picture(name: string): Promise<void> {
+  const size = page.viewportSize()!
+  for (const [width, colorScheme] of [
+    [1440, 'light'],
+    [390, 'dark'],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.emulateMedia({ colorScheme })
+    await page.screenshot({ path: join(SHOTS, `${name}-${width}.png`) })
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize(size)
+}
 
 const REFUSED = 'failed to push: dial tcp 10.3.0.17:4318: connect: connection refused'
 
@@ -35,12 +51,28 @@ describe('the sentence about an unhealthy workload', () => {
     await expect
       .poll(() => meant.first().evaluate((line) => line.getBoundingClientRect().y < innerHeight))
       .toBe(true)
+    // In the colour of what fails, below its error.
+    await page.locator('.code.fault .cm-meant').first().waitFor()
+    await page.locator('.pane-said').getByText(REFUSED).waitFor()
     await expect.poll(() => findBarriers(page)).toEqual([])
+    await picture('fault-lines')
+    // Nor does whoever corrects it have to find the place again.
+    await page.goto(`/workloads/${id}/change`)
+    await page.getByText(/^Line 15 fails now: exporter otlphttp\/eu: /).waitFor()
+    await page.locator('.cm-lintRange-warning').first().waitFor()
+    await expect.poll(() => findBarriers(page)).toEqual([])
+    await picture('fault-editor')
     await page.goto(`/workloads/${id}/instances`)
     const row = page.getByRole('row').filter({ hasText: 'telling-1' })
     await row.getByText('cannot reach 10.3.0.17:4318 · exporter otlphttp/eu').waitFor()
     await page.goto(`/workloads/${id}/health`)
     await page.locator('.tree').getByText('exporter:otlphttp/eu').waitFor()
+    // Which one it is, and how it stands, is said above what it reports.
+    const about = page.getByRole('region', { name: 'telling-1', exact: true })
+    for (const fact of ['Health', 'Config', 'Runs what is asked', 'Connected', 'Last message', 'Uid'])
+      await about.locator('dt').getByText(fact, { exact: true }).waitFor()
+    await about.getByText('WebSocket').waitFor()
+    await picture('instance-about')
     await expect.poll(() => page.locator('.tree').getByText(REFUSED).count()).toBe(1)
     const choices = page.getByLabel('Instance', { exact: true }).locator('option')
     await expect.poll(() => choices.count()).toBe(3)
@@ -102,6 +134,12 @@ describe('a workload of which one instance was changed on its host', () => {
     await expect.poll(() => page.getByText('The instances are alike.').count()).toBe(0)
     await sentence.getByRole('link', { name: 'See what it runs' }).click()
     await page.waitForURL(/configuration$/)
+    const differs = page.getByRole('region', { name: 'Where it differs' }).getByRole('row').last()
+    await expect.poll(() => differs.textContent()).toBe('processors.batch.timeout5s2s')
+    await page.getByRole('button', { name: 'Compare', exact: true }).click()
+    await page.locator('.cm-deletedChunk, .cm-changedLine').first().waitFor()
+    await expect.poll(() => findBarriers(page)).toEqual([])
+    await picture('differs')
     agents[2]?.say({ effectiveConfig: { configMap: { configMap: { '': { body: Buffer.from(GATEWAY) } } } } })
     expect(seen.complaints).toEqual([])
   })

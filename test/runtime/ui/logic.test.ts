@@ -20,7 +20,7 @@ import { readCapabilities } from '../../../runtime/ui/logic/capabilities.ts'
 import { suggest } from '../../../runtime/ui/logic/completion.ts'
 import { diagnose, toneOf } from '../../../runtime/ui/logic/diagnosis.ts'
 import { tellingReasons } from '../../../runtime/ui/logic/drift.ts'
-import { countFailing, listComponents, listRepeating } from '../../../runtime/ui/logic/health.ts'
+import { aheadMs, countFailing, listComponents, listRepeating } from '../../../runtime/ui/logic/health.ts'
 import {
   countValues,
   groupOdd,
@@ -45,7 +45,7 @@ import {
   sortWorkloads,
   tellingFirst,
 } from '../../../runtime/ui/logic/workloads.ts'
-import { lineOfPath } from '../../../runtime/ui/logic/yaml-lines.ts'
+import { faultLine, lineOfPath, valueAt } from '../../../runtime/ui/logic/yaml-lines.ts'
 import { describeHeterogeneity } from '../../../runtime/ui/parts/instance-words.ts'
 
 const workload = (change: Partial<WorkloadRecord> = {}): WorkloadRecord => ({
@@ -867,4 +867,41 @@ test('what identifies a workload begins with its name, in whatever order the ser
 
 test('a list that was read in part does not say how many there are as if it were all', () => {
   expect([7, 199, 200].map(formatListed)).toEqual(['7', '199', '200+'])
+})
+
+describe('a place in a config', () => {
+  const text = [
+    'exporters:',
+    '  otlphttp/eu:',
+    '    endpoint: https://telemetry.exmaple.com:4318',
+    '    headers: { a: 1 }',
+    '    retry: [1, 2]',
+    'service: {}',
+  ].join('\n')
+  const path = 'exporters.otlphttp/eu'
+
+  test('has its value on one line, or none', () => {
+    expect(valueAt(text, `${path}.endpoint`)).toBe('https://telemetry.exmaple.com:4318')
+    expect(valueAt(text, `${path}.headers`)).toBe('{"a":1}')
+    expect(valueAt(text, `${path}.retry[1]`)).toBe('2')
+    expect(valueAt(text, `${path}.timeout`)).toBeNull()
+    expect(valueAt('a: [', 'b')).toBeNull()
+  })
+
+  test('is the line that a complaint is about, else its first; none where the config has no such part', () => {
+    expect(faultLine(text, path, ['telemetry.exmaple.com'])).toBe(3)
+    expect(faultLine(text, path, ['10.0.0.1'])).toBe(2)
+    expect(faultLine(text, 'exporters.otlp', ['telemetry.exmaple.com'])).toBeNull()
+  })
+})
+
+test('a clock is ahead where a report is from later than now, and never behind: what it tells of may be as old', () => {
+  const now = Date.parse('2026-11-29T13:00:00Z')
+  const at = (updated_at: string) => ({ healthy: true, updated_at })
+  expect(aheadMs({ ...at('2026-06-01T00:00:00Z') }, now)).toBe(0)
+  expect(aheadMs({ ...at('2026-11-29T13:00:30Z') }, now)).toBe(0)
+  expect(
+    aheadMs({ ...at('2026-11-29T12:00:00Z'), components: { a: at('2026-11-29T13:10:00.250Z') } }, now),
+  ).toBe(600_000)
+  expect(aheadMs(undefined, now)).toBe(0)
 })

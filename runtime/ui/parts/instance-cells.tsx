@@ -1,0 +1,41 @@
+import type { LiveInstance } from '../../../lib/wire/instances.ts'
+import { describeWhy } from '../i18n/causes.ts'
+import { say } from '../i18n/define.ts'
+import { shortHash } from '../i18n/format.ts'
+import { workloadTexts } from '../i18n/workload.ts'
+import { Mark, PushMark } from './state.tsx'
+
+/** Whether an instance runs what it was asked to. */
+export function MatchesCell({ instance }: { instance: LiveInstance }) {
+  const words = say(workloadTexts)
+  if (instance.effective_matches === true)
+    return (
+      <Mark tone="ok" shape="tick">
+        {words.matches.yes}
+      </Mark>
+    )
+  if (instance.effective_matches === false)
+    return (
+      <span title={words.mismatches((instance.effective_mismatch_paths ?? []).join(', '))}>
+        <Mark tone="warn" shape="triangle">
+          {words.matches.no}
+        </Mark>
+      </span>
+    )
+  return <span class="faint">{words.matches.unknown}</span>
+}
+
+/** The config that an instance says it runs, and what became of the one that it was given. */
+export function ConfigCell({ instance }: { instance: LiveInstance }) {
+  const words = say(workloadTexts)
+  if (!instance.accepts_remote_config) return <span class="muted">{words.readOnly}</span>
+  if (instance.reports_remote_config === false) return <span class="muted">{words.cannotReport}</span>
+  const status = instance.remote_config_status
+  return (
+    <>
+      <span class="mono muted">{shortHash(instance.effective_config_hash) || '–'}</span>{' '}
+      {status && <PushMark state={status.status} />}
+      {status?.status === 'failed' && <span class="bad"> {describeWhy(status)}</span>}
+    </>
+  )
+}
