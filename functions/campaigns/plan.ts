@@ -1,4 +1,5 @@
 import { PLANNING_ERRORS, PLANS_MAX, PLANS_OF_ONE_MAX } from '../../lib/campaigns/plan/planner.ts'
+import { campaignIs } from '../../lib/model/campaign-states.ts'
 import { findCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
@@ -24,7 +25,7 @@ export default defineHttp({
     const campaign = await findCampaign(ctx.db, params.id)
     if (campaign === null) return problem('campaign-not-found')
     const { status } = campaign
-    if (status !== 'draft' && status !== 'planned') return problem('campaign-not-ready', { status })
+    if (!campaignIs(status, 'unasked')) return problem('campaign-not-ready', { status })
     const { refusal } = ctx.campaigns.planner.begin(campaign, actor.userId)
     if (refusal !== null)
       return problem(refusal, refusal === 'campaign-being-planned' ? {} : { max: MOST[refusal] })

@@ -1,5 +1,6 @@
 import { readApprovalHelp } from '../changes/approval-help.ts'
 import { tallyOf } from '../changes/judge-approvals.ts'
+import { campaignIs } from '../model/campaign-states.ts'
 import { isStepFrom } from '../model/campaign-steps.ts'
 import type { Scope } from '../model/scopes.ts'
 import { countTakenBack, listKeptByItself, type VersionCampaign } from '../store/auto-apply-roll-back.ts'
@@ -93,9 +94,7 @@ export class Campaigns {
   ): Promise<CampaignRecord[]> {
     const { db } = this.parts
     const planning = new Map(read.map(({ id }) => [id, this.planner.progress(id)]))
-    const stale = read.filter(
-      ({ id, status }) => planning.get(id) === null && (status === 'draft' || status === 'planned'),
-    )
+    const stale = read.filter(({ id, status }) => planning.get(id) === null && campaignIs(status, 'unasked'))
     const again = await listCampaignsById(
       db,
       stale.map(({ id }) => id),
@@ -250,7 +249,7 @@ export class Campaigns {
       kept.set(campaignId, known)
     }
     await this.#countInCut(campaigns, asked, kept)
-    const backs = campaigns.filter(({ status }) => status === 'rolling_back' || status === 'rolled_back')
+    const backs = campaigns.filter(({ status }) => campaignIs(status, 'goes-back'))
     for (const { campaignId, state, count } of await countTakenBack(
       db,
       backs.map(({ id }) => id),

@@ -9,6 +9,7 @@ import { noteUnreviewed } from '../changes/reviews.ts'
 import { PATCH_PROBLEMS } from '../configs/patch/patch.ts'
 import { randomHex } from '../ids.ts'
 import { findLowered } from '../model/campaign-rules.ts'
+import { campaignIs, statusesThat } from '../model/campaign-states.ts'
 import {
   CAMPAIGN_STEPS,
   type CampaignStep,
@@ -172,23 +173,26 @@ export async function changeCampaign(
   edition?: number,
   refuseIt: (tx: Db) => Promise<CampaignRefusal | null> = async () => null,
 ): Promise<CampaignOutcome> {
-  return decide(parts, { id, actor, comment: '' }, 'campaign.edit', EDITABLE, async (tx, before) => {
-    if (edition !== undefined && before.edition !== edition) return null
-    const refused = await refuseIt(tx)
-    if (refused !== null) return refused
-    await noteCampaignAuthor(tx, id, actor.userId)
-    const edited = await editCampaign(tx, { id, ...draft, now: parts.clock.now() })
-    // One that is smaller than it was is never too large, and one that is there never one too many.
-    if (edited === null || sizeOf(draft) <= sizeOf(before)) return edited
-    return refuseSize(await measureDrafts(tx, edited.createdById)) ?? edited
-  })
+  return decide(
+    parts,
+    { id, actor, comment: '' },
+    'campaign.edit',
+    statusesThat('unasked'),
+    async (tx, before) => {
+      if (edition !== undefined && before.edition !== edition) return null
+      const refused = await refuseIt(tx)
+      if (refused !== null) return refused
+      await noteCampaignAuthor(tx, id, actor.userId)
+      const edited = await editCampaign(tx, { id, ...draft, now: parts.clock.now() })
+      // One that is smaller than it was is never too large, and one that is there never one too many.
+      if (edited === null || sizeOf(draft) <= sizeOf(before)) return edited
+      return refuseSize(await measureDrafts(tx, edited.createdById)) ?? edited
+    },
+  )
 }
 
 const sizeOf = ({ change, scope }: Pick<StoredCampaign, 'change' | 'scope'>): number =>
   JSON.stringify([change, scope]).length
-
-/** The statuses of what nobody was asked to approve. */
-const EDITABLE: readonly CampaignStatus[] = ['draft', 'planned']
 
 /**
  * Remove a draft, or a plan that nobody was asked to approve: by whoever made it, or, with `mayRemoveOthers`, by anybody.
@@ -202,7 +206,7 @@ export async function removeDraft(
     if (before === null) return { ok: false, code: 'campaign-not-found' }
     const { status, name, createdBy, createdById } = before
     if (createdById !== actor.userId && !mayRemoveOthers) return { ok: false, code: 'forbidden' }
-    if (!EDITABLE.includes(status)) return { ok: false, code: 'campaign-not-ready', status }
+    if (!campaignIs(status, 'unasked')) return { ok: false, code: 'campaign-not-ready', status }
     await deleteCampaign(tx, id)
     const detail = JSON.stringify({ name, created_by: createdBy })
     await tx.record({ action: 'campaign.remove', resource: 'campaign', resourceId: id, detail })

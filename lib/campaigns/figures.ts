@@ -1,4 +1,5 @@
 import type { AboutError } from '../model/alert-about.ts'
+import { campaignIs } from '../model/campaign-states.ts'
 import { findReachedShares, listMisses, type StoredMiss } from '../store/campaign-outcome.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
 import type { Db } from '../store/db.ts'
@@ -23,7 +24,7 @@ export async function readFigures(
   aboutPush: AboutPush = () => ({}),
 ): Promise<CampaignFigures> {
   // Whoever is taken back ends anew, at another time.
-  const isBack = status === 'rolling_back' || status === 'rolled_back'
+  const isBack = campaignIs(status, 'goes-back')
   const reached = startedAt === null || isBack ? [] : await findReachedShares(db, id, within, SHARES)
   const missed = await listMisses(db, id, within, MISSES)
   return {

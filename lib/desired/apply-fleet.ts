@@ -21,6 +21,7 @@ import {
 import { listMembersThen, type MembersThen } from '../fleet-configs/members-then.ts'
 import { readVersion, type VersionDraft, type VersionRefusal } from '../fleet-configs/read-version.ts'
 import { uuidv7 } from '../ids.ts'
+import { campaignIs } from '../model/campaign-states.ts'
 import { configHash } from '../model/config-hash.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import type { ChangeReach } from '../selectors/within-scope.ts'
@@ -413,7 +414,7 @@ async function proposeCampaign(
 > {
   const { actor, owner } = wanted
   const draft = wanted.draftCampaign(fleetConfigId, version)
-  const isUnasked = former?.status === 'draft' || former?.status === 'planned'
+  const isUnasked = former !== null && campaignIs(former.status, 'unasked')
   const formerId = former?.id ?? null
   let withdrawn: StoredCampaign | null = null
   let mayNot: Refusal<'out-of-scope' | 'owner-taken'> | null = null

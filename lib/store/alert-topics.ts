@@ -1,6 +1,7 @@
 import { statusesThat } from '../model/campaign-states.ts'
 import type { AutoApplyHold } from '../wire/auto-apply.ts'
 import { IN_FORCE } from './auto-apply.ts'
+import { isStatusThat } from './campaign-status.ts'
 import type { Db } from './db.ts'
 
 /** The ids of the campaigns that muster halted. */
@@ -12,7 +13,7 @@ export async function listHaltedCampaigns(db: Db): Promise<string[]> {
 }
 
 /** Whether a campaign `c` is taken back, or is being so: its alert does not tell any more of who had failed of it. */
-const IS_TAKEN_BACK = `c.status in ('rolling_back', 'rolled_back')`
+const IS_TAKEN_BACK = isStatusThat('c.status', 'goes-back')
 
 /**
  * Whether something is left of what a target `t` failed of: the workload is still to run that, as there was nothing to go

@@ -1,8 +1,9 @@
+import { statusesThat } from '../model/campaign-states.ts'
 import { AUTO_APPLY_TARGET_STATES, CAMPAIGN_TARGET_STATES } from '../wire/values.ts'
 import { IN_FORCE } from './auto-apply.ts'
 import type { Db } from './db.ts'
 
-const OPEN = ['requested', 'approved', 'running', 'paused', 'halted', 'rolling_back'] as const
+const OPEN = statusesThat('open')
 
 type Counts = Record<string, number>
 

@@ -11,6 +11,7 @@ import type {
   CampaignWindow,
 } from '../wire/campaigns.ts'
 import { assignmentsOf, type MovedColumns } from './assignments.ts'
+import { isStatusThat } from './campaign-status.ts'
 import { HAS_FAILED_SINCE, HAS_RESUMED } from './campaign-targets.ts'
 import type { Db } from './db.ts'
 
@@ -144,7 +145,7 @@ export async function editCampaign(
   const rows = await tx.query<StoredCampaign>(
     `update campaigns set name = $2, description = $3, change = $4::jsonb, scope = $5::jsonb, rules = $6::jsonb,
        status = 'draft', edition = edition + 1, plan = null, plan_hash = null, policy_hash = null, updated_at = $7
-     where id = $1 and status in ('draft', 'planned') returning ${COLUMNS}`,
+     where id = $1 and ${isStatusThat('status', 'unasked')} returning ${COLUMNS}`,
     [
       edit.id,
       edit.name,
@@ -373,7 +374,7 @@ export async function keepPlan(
 ): Promise<StoredCampaign | null> {
   const rows = await tx.query<StoredCampaign>(
     `update campaigns set status = 'planned', plan = $3::jsonb, plan_hash = $4, policy_hash = $5, updated_at = $6
-     where id = $1 and edition = $2 and status in ('draft', 'planned') returning ${COLUMNS}`,
+     where id = $1 and edition = $2 and ${isStatusThat('status', 'unasked')} returning ${COLUMNS}`,
     [kept.id, kept.edition, JSON.stringify(kept.plan), kept.planHash, kept.policyHash, kept.now],
   )
   return rows[0] ?? null
@@ -410,7 +411,7 @@ export async function measureDrafts(tx: Db, createdById: string): Promise<Measur
     `select count(*)::int as count,
        coalesce(sum(pg_column_size(change) + pg_column_size(scope)), 0)::float8 as bytes
      from campaigns c
-     where created_by_id = $1 and status in ('draft', 'planned')
+     where created_by_id = $1 and ${isStatusThat('status', 'unasked')}
        and not exists (select from managed_fleet_configs m where m.campaign_id = c.id)`,
     [createdById],
   )
@@ -424,7 +425,7 @@ export async function deleteCampaign(tx: Db, id: string): Promise<void> {
 
 /** Remove drafts and plans that nobody has changed since `before`; returns how many. */
 export async function removeForgottenDrafts(tx: Db, before: Date): Promise<number> {
-  return tx.execute(`delete from campaigns where status in ('draft', 'planned') and updated_at < $1`, [
+  return tx.execute(`delete from campaigns where ${isStatusThat('status', 'unasked')} and updated_at < $1`, [
     before,
   ])
 }

@@ -1,6 +1,7 @@
 import type { Scope } from '../model/scopes.ts'
 import type { AutoApplyTargetState } from '../wire/auto-apply.ts'
 import type { CampaignTargetState, CampaignVerdict } from '../wire/campaigns.ts'
+import { isStatusThat } from './campaign-status.ts'
 import type { Db } from './db.ts'
 import { SAYS_THE_SAME } from './fleet-configs.ts'
 
@@ -63,7 +64,7 @@ const OF_VERSION = `change->>'kind' = 'version' and change->>'fleet_config_id' =
 export async function hasOpenCampaign(db: Db, fleetConfigId: string): Promise<boolean> {
   const rows = await db.query(
     `select from campaigns where ${OF_VERSION}
-       and status in ('requested', 'approved', 'running', 'paused', 'halted', 'rolling_back') limit 1`,
+       and ${isStatusThat('status', 'open')} limit 1`,
     [fleetConfigId],
   )
   return rows.length > 0
@@ -73,7 +74,7 @@ export async function hasOpenCampaign(db: Db, fleetConfigId: string): Promise<bo
 const ROLLED_BACK = `from campaigns join fleet_config_versions v
     on v.fleet_config_id::text = $1 and v.number = (change->>'number')::int
   join fleet_config_versions same on ${SAYS_THE_SAME}
-  where ${OF_VERSION} and status in ('rolling_back', 'rolled_back')`
+  where ${OF_VERSION} and ${isStatusThat('status', 'goes-back')}`
 
 /**
  * Whether a whole campaign with this version was ever rolled back, or is being so, that reached workloads everywhere. One
@@ -111,7 +112,7 @@ export async function listOfTakenBackVersions(
          and same.fleet_config_id::text = asked.change->>'fleet_config_id' and same.number = (asked.change->>'number')::int
        join campaigns back on back.id <> asked.id and back.change->>'kind' = 'version'
          and back.change->>'fleet_config_id' = asked.change->>'fleet_config_id'
-         and back.status in ('rolling_back', 'rolled_back') and back.scope->'cut_to' is null
+         and ${isStatusThat('back.status', 'goes-back')} and back.scope->'cut_to' is null
        join fleet_config_versions v on v.fleet_config_id = same.fleet_config_id
          and v.number = (back.change->>'number')::int and ${SAYS_THE_SAME}
      where asked.id = any($1)

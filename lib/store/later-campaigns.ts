@@ -1,6 +1,7 @@
 import { statusesThat } from '../model/campaign-states.ts'
 import type { Scope } from '../model/scopes.ts'
 import type { CampaignStatus, CampaignTargetState, CampaignVerdict } from '../wire/campaigns.ts'
+import { isStatusThat } from './campaign-status.ts'
 import { MAY_BE_TAKEN_BACK } from './campaign-targets.ts'
 import type { Db } from './db.ts'
 import { SAYS_THE_SAME } from './fleet-configs.ts'
@@ -117,7 +118,7 @@ export async function listTakenBackSince(
 ): Promise<{ cutTo: readonly Scope[] | null }[]> {
   return db.query(
     `select back.scope->'cut_to' as "cutTo" from campaigns c join campaigns back on back.id <> c.id
-       and back.status in ('rolling_back', 'rolled_back') and back.roll_back_started_at > c.started_at
+       and ${isStatusThat('back.status', 'goes-back')} and back.roll_back_started_at > c.started_at
      where c.id = $1 and (back.change->>'hash' = c.change->>'hash' or exists (
        select from fleet_config_versions v join fleet_config_versions same on ${SAYS_THE_SAME}
        where v.fleet_config_id::text = back.change->>'fleet_config_id' and v.number = (back.change->>'number')::int

@@ -1,4 +1,5 @@
 import { TRUSTED_PREFIX } from '../model/labels.ts'
+import { isStatusThat } from './campaign-status.ts'
 import type { Db } from './db.ts'
 import { APPROVED, onlyFailed } from './pushes.ts'
 
@@ -50,7 +51,7 @@ const taken = (these: string): string => `taken as materialized (
       ) as t on true
       join pushes p on p.push_id = t.push_id and p.workload_id = t.workload_id
       join workloads w on w.id = t.workload_id
-    where c.status in ('rolling_back', 'rolled_back') and t.state <> 'left_scope' and t.workload_id in (${these})
+    where ${isStatusThat('c.status', 'goes-back')} and t.state <> 'left_scope' and t.workload_id in (${these})
       -- What became of the workload there is decided by where it was then; only what is undecided asks where it is now.
       and (t.state = any('{moved_on,rolled_back,rollback_failed,no_way_back}') or ${IS_IN_CUT})
   )`

@@ -1,10 +1,11 @@
+import { isStatusThat } from './campaign-status.ts'
 import type { Db } from './db.ts'
 import { REPORT_SCOPE, type ReportPeriod, type ReportSlice, sliceParameters } from './report-data.ts'
 import type { AutoApplyReportRow, CampaignReportRow, CampaignTargetRow } from './report-material.ts'
 
 const ASKED_BY_THEN = (asked: string) => `($3::timestamptz is null or ${asked} <= $3)`
 /** A campaign counts from its request on. Drafts and plans that nobody asked for are no evidence. */
-const CAMPAIGN_ASKED = `c.status not in ('draft', 'planned') and ${ASKED_BY_THEN('coalesce(c.requested_at, c.created_at)')}`
+const CAMPAIGN_ASKED = `not ${isStatusThat('c.status', 'unasked')} and ${ASKED_BY_THEN('coalesce(c.requested_at, c.created_at)')}`
 /** Not over when the period began. A campaign that was rolled back after its end shows that by `updated_at` only. */
 const CAMPAIGN_OPEN =
   '($2::timestamptz is null or c.ended_at is null or greatest(c.ended_at, c.updated_at) >= $2)'

@@ -1,3 +1,4 @@
+import { campaignIs } from '../../model/campaign-states.ts'
 import { statesThat } from '../../model/target-states.ts'
 import type { Db } from '../../store/db.ts'
 import { type LaterTarget, listLaterTargets, listTakenBackSince } from '../../store/later-campaigns.ts'
@@ -28,7 +29,7 @@ export function judgeTurn(later: readonly Pick<LaterTarget, 'status' | 'verdict'
   let turn: Turn = 'due'
   for (const { status, verdict, state } of later) {
     if (status === 'rolling_back' && MAY_RUN.includes(state)) turn = 'waits'
-    if (status === 'rolling_back' || status === 'rolled_back' || !DECIDED.includes(verdict)) continue
+    if (campaignIs(status, 'goes-back') || !DECIDED.includes(verdict)) continue
     if (state === 'cancelled') continue
     if (!TO_COME.includes(state)) return 'overtaken'
     turn = 'waits'

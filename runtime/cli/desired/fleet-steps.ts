@@ -1,3 +1,4 @@
+import { campaignIs } from '../../../lib/model/campaign-states.ts'
 import type { CampaignRecord, CampaignStatus } from '../../../lib/wire/campaigns.ts'
 import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
 import type { ConfigDiff } from '../../../lib/wire/diff.ts'
@@ -62,7 +63,7 @@ export async function takeFleetStep(
 /** Plan the campaign if its approval was not requested yet, also when an earlier run made it, and request it. */
 async function bringToApproval(api: Api, step: FleetStep, common: Common): Promise<FleetStep> {
   const { campaign_id: id, campaign_status: status } = step
-  if (id === undefined || (status !== 'draft' && status !== 'planned')) return step
+  if (id === undefined || status === undefined || !campaignIs(status, 'unasked')) return step
   for (let tries = 1; ; tries++)
     try {
       return await planAndRequest(api, { ...step, campaign_id: id }, common)
@@ -70,7 +71,7 @@ async function bringToApproval(api: Api, step: FleetStep, common: Common): Promi
       if (!isOvertaken(error)) throw error
       // Another run plans or requests the same campaign at this moment: what it did is what there is to say.
       const now = await waitForCampaign(api, await readCampaign(api, id), isPlanning, PLAN_SECONDS_MAX)
-      const isAsked = now.status !== 'draft' && now.status !== 'planned'
+      const isAsked = !campaignIs(now.status, 'unasked')
       if (isAsked) return { ...step, action: 'waits', campaign_status: now.status }
       if (tries === TRIES_MAX) throw error
     }

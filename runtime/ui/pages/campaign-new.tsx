@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
+import { campaignIs } from '../../../lib/model/campaign-states.ts'
 import type { CampaignCreateRequest, CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { campaignFormTexts } from '../i18n/campaign-form.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
@@ -124,7 +125,7 @@ export function NewCampaignPage() {
 
 function Edit({ of }: { of: CampaignRecord }) {
   const words = say(campaignFormTexts)
-  if (of.status !== 'draft' && of.status !== 'planned') return <p class="empty">{words.gone}</p>
+  if (!campaignIs(of.status, 'unasked')) return <p class="empty">{words.gone}</p>
   if (!canBeTyped(of)) return <p class="empty">{words.cannotEdit}</p>
   return <CampaignForm begin={toValues(of)} send={(request) => api.changeCampaign(of.id, request)} />
 }

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { campaignIs } from '../../../lib/model/campaign-states.ts'
 import { waitsForApproval } from '../../../lib/model/campaign-steps.ts'
 import type { CampaignPlan, CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { adoptTexts } from '../i18n/adopt.ts'
@@ -167,7 +168,7 @@ function Approving({ of }: { of: CampaignRecord }) {
 /** The name of a campaign, and what can be done with it now. */
 function CampaignHead({ of, reload }: { of: CampaignRecord; reload: () => void }) {
   const words = say(campaignTexts)
-  const canPlan = of.status === 'draft' || of.status === 'planned'
+  const canPlan = campaignIs(of.status, 'unasked')
   const plan = async () => {
     const result = await api.planCampaign(of.id)
     if (!result.ok) toastFailure(result)
@@ -333,7 +334,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
           <ActionLink href="/adopt">{say(adoptTexts).open}</ActionLink>
         )}
       </div>
-      {(of.status === 'rolling_back' || of.status === 'rolled_back') && <ByItself of={of} />}
+      {campaignIs(of.status, 'goes-back') && <ByItself of={of} />}
       {!isStarted && <KeptFromCampaign of={of} />}
       {of.plan === undefined ? (
         <CampaignDraft of={of} />
