@@ -33,28 +33,28 @@ function usePushForm({ workload, isProduction, isRisky, isBreakGlass }: PushDial
   const words = say(changeTexts)
   const comment = useSignal('')
   const typed = useSignal('')
-  const why = useSignal('')
   const asksProduction = useSignal(isProduction)
   // Where most is at stake, all at once is what one has to ask for.
-  const isStaged = isProduction && isRisky && workload.connected_instance_count > 1
+  const isStaged = isProduction && isRisky && !isBreakGlass && workload.connected_instance_count > 1
   const stages = useStages(isStaged && can('config_safety.canary_rollout'))
   const name = callOf(workload)
   const isTyped = typed.value.trim() === name
   const lacksComment = comment.value.trim() === ''
   const findReason = () => {
-    if (isBreakGlass && (why.value.trim() === '' || lacksComment)) return words.breakGlassNeeds
+    if (lacksComment && isBreakGlass) return words.breakGlassNeeds
     if (asksProduction.value && lacksComment) return words.pushNeedsComment
     if (asksProduction.value && !isTyped) return words.pushTyped(name)
-    return isBreakGlass ? null : stages.fault
+    return stages.fault
   }
-  const wantedStages = isBreakGlass ? null : stages.wanted
+  const said = comment.value.trim()
   const request: ApprovalPushRequest = {
-    comment: comment.value.trim(),
+    comment: said,
     prod_double_confirmed: asksProduction.value && isTyped,
-    ...(isBreakGlass ? { break_glass: true, break_glass_reason: why.value.trim() } : {}),
-    ...(wantedStages ? { stages: wantedStages } : {}),
+    // Why the glass is broken is all that there is to note of it.
+    ...(isBreakGlass ? { break_glass: true, break_glass_reason: said } : {}),
+    ...(stages.wanted ? { stages: stages.wanted } : {}),
   }
-  return { comment, typed, why, asksProduction, stages, wantedStages, request, reason: findReason() }
+  return { comment, typed, asksProduction, stages, request, reason: findReason() }
 }
 
 /** Show the rollout of a push that was just made, or the push where it has none. */
@@ -75,7 +75,8 @@ export function PushDialog(props: PushDialogProps) {
   const { workload, approval, isBreakGlass, onClose, reload } = props
   const words = say(changeTexts)
   const form = usePushForm(props)
-  const { stages, wantedStages, asksProduction } = form
+  const { stages, asksProduction } = form
+  const { wanted } = stages
   const name = callOf(workload)
   // What is approved lacks no approval: it is a freeze that is broken.
   const isApproved = approval.status === 'approved' && approval.approvals_short !== true
@@ -89,7 +90,7 @@ export function PushDialog(props: PushDialogProps) {
     toast(words.pushed)
     reload()
     const { config_hash: hash, push_id: pushId } = result.value
-    await showPush(workload, hash ?? approval.draft_hash, pushId, wantedStages !== null)
+    await showPush(workload, hash ?? approval.draft_hash, pushId, wanted !== null)
   }
   return (
     <FormDialog
@@ -99,27 +100,25 @@ export function PushDialog(props: PushDialogProps) {
       onClose={onClose}
       kind={isBreakGlass ? 'danger primary' : 'primary'}
       reason={form.reason}
-      class={isBreakGlass ? 'stack pane alarm' : 'stack'}
+      isAlarm={isBreakGlass}
     >
       <p>
         {words.pushReach(
           name,
           approval.target_env || environmentOf(workload),
           connected,
-          wantedStages && listStageSizes(wantedStages, connected),
+          wanted && listStageSizes(wanted, connected),
         )}
       </p>
       <FailedBefore workloadId={workload.id} hash={approval.draft_hash} />
       <FleetStandingNote workloadId={workload.id} isPush />
-      {isBreakGlass && (
-        <>
-          <p class="bad">{isApproved ? words.breakFreezeLead : words.breakGlassLead}</p>
-          <TextArea label={words.breakGlassReason} {...bind(form.why)} />
-        </>
-      )}
-      <TextArea label={words.pushComment} {...bind(form.comment)} />
-      {!isBreakGlass && can('config_safety.canary_rollout') && <Stages of={stages} connected={connected} />}
-      {!isBreakGlass && <EditionLine parts={['canary_rollout']} />}
+      {isBreakGlass && <p class="bad">{isApproved ? words.breakFreezeLead : words.breakGlassLead}</p>}
+      <TextArea
+        label={isBreakGlass ? words.breakGlassReason : words.pushComment}
+        {...bind(form.comment)}
+      />
+      {can('config_safety.canary_rollout') && <Stages of={stages} connected={connected} />}
+      <EditionLine parts={['canary_rollout']} />
       {asksProduction.value && (
         <TextField label={words.pushTyped(name)} autoComplete="off" {...bind(form.typed)} />
       )}

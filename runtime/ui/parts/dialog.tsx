@@ -7,12 +7,15 @@ export function Dialog({
   onClose,
   children,
   isBare = false,
+  isAlarm = false,
 }: {
   title: string
   onClose: () => void
   children: ComponentChildren
   /** Without heading and padding; the title is said to screen readers. */
   isBare?: boolean
+  /** What it asks for is done against a rule: its heading says so by its colour and its shape. */
+  isAlarm?: boolean
 }) {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
@@ -53,8 +56,8 @@ export function Dialog({
           {children}
         </>
       ) : (
-        <div class="dialog">
-          <h2 id={id}>{title}</h2>
+        <div class={isAlarm ? 'dialog alarm' : 'dialog'}>
+          <h2 id={id}>{isAlarm ? `▲ ${title}` : title}</h2>
           {children}
         </div>
       )}

@@ -56,10 +56,11 @@ export function Form(props: FormProps) {
 export function FormDialog({
   title,
   onClose,
+  isAlarm = false,
   ...form
-}: Omit<FormProps, 'onCancel'> & { title: string; onClose: () => void }) {
+}: Omit<FormProps, 'onCancel'> & { title: string; onClose: () => void; isAlarm?: boolean }) {
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={onClose} isAlarm={isAlarm}>
       <Form {...form} onCancel={onClose} />
     </Dialog>
   )
