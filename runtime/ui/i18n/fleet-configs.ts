@@ -93,12 +93,14 @@ export const fleetConfigTexts = defineTexts({
     wasRolledBack: (number: number) =>
       `Version ${n(number)} was carried once and rolled back, so it applies by itself no more. Look at why before it is carried again.`,
     tookBack: 'The campaign that took it back',
+    carryTitle: 'Carry a version',
     carry: (number: number) => `Carry version ${n(number)} to all of them`,
     carryRest: (number: number, count: number) =>
       `Carry version ${n(number)} to the ${n(count)} ${plural(count, 'other', 'others')}`,
     allRunIt: (number: number) => `All of them run version ${n(number)}.`,
     runIt: (count: number, all: number, number: number) =>
-      `${n(count)} of ${n(all)} ${plural(count, 'runs', 'run')} version ${n(number)}.`,
+      `${n(count)} of ${n(all)} ${plural(count, 'runs', 'run')} version ${n(number)}`,
+    heldOf: (count: number) => `${n(count)} held`,
     carryOwn: 'With waves and limits of your own…',
     carryHint: 'This makes a campaign and plans it. Nothing is pushed before it is approved and started.',
     carryName: (name: string, number: number) => `${name}: version ${n(number)}`,
@@ -192,6 +194,7 @@ export const fleetConfigTexts = defineTexts({
     wasRolledBack: (number: number) =>
       `La version ${n(number)} a été portée une fois, puis on en est revenu : elle ne s’applique plus d’elle-même. Regardez pourquoi avant de la porter de nouveau.`,
     tookBack: 'La campagne qui en est revenue',
+    carryTitle: 'Porter une version',
     carry: (number: number) => `Porter la version ${n(number)} à tous`,
     carryRest: (number: number, count: number) =>
       count < 2
@@ -199,7 +202,8 @@ export const fleetConfigTexts = defineTexts({
         : `Porter la version ${n(number)} aux ${n(count)} autres`,
     allRunIt: (number: number) => `Tous exécutent la version ${n(number)}.`,
     runIt: (count: number, all: number, number: number) =>
-      `${n(count)} sur ${n(all)} ${plural(count, 'exécute', 'exécutent')} la version ${n(number)}.`,
+      `${n(count)} sur ${n(all)} ${plural(count, 'exécute', 'exécutent')} la version ${n(number)}`,
+    heldOf: (count: number) => `${n(count)} ${plural(count, 'retenu', 'retenus')}`,
     carryOwn: 'Avec vos propres vagues et limites…',
     carryHint:
       'Cela crée une campagne et la planifie. Rien n’est poussé avant qu’elle soit approuvée et démarrée.',

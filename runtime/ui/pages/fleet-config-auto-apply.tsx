@@ -298,7 +298,7 @@ export function AutoApplySection({ of, number }: { of: FleetConfigRecord; number
     (frame) => frame.type === 'auto_apply_update' && frame.auto_apply.fleet_config_id === of.id,
   )
   return (
-    <section class="stack" aria-label={words.title}>
+    <section class="ground stack" aria-label={words.title}>
       <h2>{words.title}</h2>
       <p class="muted">{words.lead}</p>
       <Loaded of={state}>

@@ -16,39 +16,42 @@ function Variables({ of }: { of: FleetConfigVersion['variables'] }) {
   const { variable } = words
   if (of.length === 0) return <p class="muted">{words.noVariables}</p>
   return (
-    <Table
-      label={words.variables}
-      rows={of}
-      keyOf={({ name }) => name}
-      columns={[
-        { title: variable.name, look: 'mono', cell: ({ name }) => name },
-        { title: variable.type, cell: ({ type }) => type },
-        {
-          title: variable.required,
-          narrowTitle: variable.required,
-          cell: ({ required }) => (required ? words.yes : words.no),
-        },
-        {
-          title: variable.default,
-          narrowTitle: variable.default,
-          look: 'mono',
-          cell: (row) => row.default ?? '',
-        },
-        {
-          title: variable.pattern,
-          narrowTitle: variable.pattern,
-          look: 'mono',
-          cell: ({ pattern }) => pattern ?? '',
-        },
-        {
-          title: variable.label,
-          narrowTitle: variable.label,
-          look: 'mono',
-          cell: ({ label }) => label ?? '',
-        },
-        { title: variable.description, look: 'text', cell: ({ description }) => description ?? '' },
-      ]}
-    />
+    <section class="stack tight">
+      <h3>{words.variables}</h3>
+      <Table
+        label={words.variables}
+        rows={of}
+        keyOf={({ name }) => name}
+        columns={[
+          { title: variable.name, look: 'mono', cell: ({ name }) => name },
+          { title: variable.type, cell: ({ type }) => type },
+          {
+            title: variable.required,
+            narrowTitle: variable.required,
+            cell: ({ required }) => (required ? words.yes : words.no),
+          },
+          {
+            title: variable.default,
+            narrowTitle: variable.default,
+            look: 'mono',
+            cell: (row) => row.default ?? '',
+          },
+          {
+            title: variable.pattern,
+            narrowTitle: variable.pattern,
+            look: 'mono',
+            cell: ({ pattern }) => pattern ?? '',
+          },
+          {
+            title: variable.label,
+            narrowTitle: variable.label,
+            look: 'mono',
+            cell: ({ label }) => label ?? '',
+          },
+          { title: variable.description, look: 'text', cell: ({ description }) => description ?? '' },
+        ]}
+      />
+    </section>
   )
 }
 
@@ -81,14 +84,16 @@ function Rendered({ id, number }: { id: string; number: number }) {
     (abort) => api.renderFleetConfigVersion(id, number, workload, abort),
   )
   return (
-    <section class="stack" aria-label={words.render}>
-      <h2>{words.render}</h2>
-      <WorkloadSearch
-        label={words.renderFor}
-        onPick={(picked) => {
-          chosen.value = picked.id
-        }}
-      />
+    <section class="stack tight" aria-label={words.render}>
+      <h3>{words.render}</h3>
+      <div class="narrow-select">
+        <WorkloadSearch
+          label={words.renderFor}
+          onPick={(picked) => {
+            chosen.value = picked.id
+          }}
+        />
+      </div>
       {workload !== '' && (
         <Loaded of={rendered}>
           {({ content, hash }) => (
@@ -119,7 +124,7 @@ export function VersionView({
   )
   const others = versions.filter((one) => one.number !== number).map((one) => String(one.number))
   return (
-    <section class="stack" aria-label={words.version(number)}>
+    <section class="ground stack" aria-label={words.version(number)}>
       <h2>{words.version(number)}</h2>
       <Loaded of={version}>
         {({ content, variables }) => (
@@ -132,17 +137,19 @@ export function VersionView({
         )}
       </Loaded>
       {others.length > 0 && (
-        <Select
-          label={words.compareWith}
-          value={other.value}
-          options={[
-            ['', words.compareNone],
-            ...others.map((one) => [one, words.version(Number(one))] as const),
-          ]}
-          onValue={(value) => {
-            other.value = value
-          }}
-        />
+        <div class="narrow-select">
+          <Select
+            label={words.compareWith}
+            value={other.value}
+            options={[
+              ['', words.compareNone],
+              ...others.map((one) => [one, words.version(Number(one))] as const),
+            ]}
+            onValue={(value) => {
+              other.value = value
+            }}
+          />
+        </div>
       )}
       {other.value !== '' && <Comparison id={id} number={number} other={Number(other.value)} />}
       <Rendered id={id} number={number} />

@@ -10,6 +10,9 @@ import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
 import { usePages } from '../state/use-pages.ts'
 
+/** How many are listed before more are asked for: what the page says besides stands below them. */
+const FIRST = 10
+
 /** Those that are held first, then those that do not run the newest version: somebody has to look at them. */
 const sortRows = (rows: readonly FleetConfigWorkload[], newest: number): FleetConfigWorkload[] => {
   const rank = ({ hold, version }: FleetConfigWorkload) => (hold ? 0 : version === newest ? 2 : 1)
@@ -70,16 +73,10 @@ export const countRunning = (
 export function UnderConfig({ of, newest }: { of: ReturnType<typeof useUnder>; newest: number }) {
   const words = say(fleetConfigTexts)
   const { rows, failure, isLoading, hasOlder, older, reload } = of
-  const running = countRunning(of, newest)
   return (
-    <section class="stack">
+    <section class="ground stack tight">
       <h2>{words.under}</h2>
       <p class="muted">{words.runsHint}</p>
-      {running !== null && newest > 0 && (
-        <p>
-          <b>{words.runIt(running, rows.length, newest)}</b>
-        </p>
-      )}
       {failure !== null && <FailureNotice failure={failure} retry={reload} />}
       {rows.length === 0 && isLoading && <Waiting />}
       {rows.length === 0 && !isLoading && failure === null && <p class="empty">{words.nobody}</p>}
@@ -88,6 +85,7 @@ export function UnderConfig({ of, newest }: { of: ReturnType<typeof useUnder>; n
           label={words.under}
           columns={listColumns()}
           rows={sortRows(rows, newest)}
+          first={FIRST}
           keyOf={({ workload_id }) => workload_id}
         />
       )}

@@ -9,7 +9,7 @@ import { FormDialog } from '../parts/form.tsx'
 import { FleetGitNotice, keptElsewhere } from '../parts/git-notice.tsx'
 import { KeptBy } from '../parts/kept-by.tsx'
 import { Head } from '../parts/page.tsx'
-import { Ago } from '../parts/state.tsx'
+import { Ago, Mark } from '../parts/state.tsx'
 import { Table } from '../parts/table.tsx'
 import { toastFailure } from '../parts/toast.tsx'
 import { TakenBack } from '../parts/version-taken-back.tsx'
@@ -60,12 +60,10 @@ function Carry({ of, number, version, running }: CarryProps) {
     isBusy.value = false
   }
   return (
-    <div class="pane stack">
+    <section class="pane stack" aria-label={words.carryTitle}>
+      <h2>{words.carryTitle}</h2>
       <KeptBy of={of} />
-      <p>
-        {words.underCount(of.workload_count)}
-        {running !== null && running > 0 && ` ${words.runIt(running, of.workload_count, number)}`}
-      </p>
+      <p>{words.underCount(of.workload_count)}</p>
       {version?.rolled_back && <TakenBack number={number} by={version.rolled_back_by} />}
       <Checkbox
         value={takeover.value}
@@ -91,7 +89,7 @@ function Carry({ of, number, version, running }: CarryProps) {
         </ActionLink>
       </div>
       <p class="muted">{words.carryHint}</p>
-    </div>
+    </section>
   )
 }
 
@@ -149,9 +147,10 @@ function Priority({ of, reload }: { of: FleetConfigRecord; reload: () => void })
     reload()
   }
   return (
-    <p class="muted">
-      {words.priorityIs(of.priority)}{' '}
+    <div class="actions">
+      <span class="muted">{words.priorityIs(of.priority)}</span>
       <Action
+        kind="plain"
         reason={unless('config:create', of) ?? keptElsewhere(of)}
         onClick={() => {
           wanted.value = String(of.priority)
@@ -173,7 +172,30 @@ function Priority({ of, reload }: { of: FleetConfigRecord; reload: () => void })
           <TextField label={words.priority} hint={words.priorityHint} {...bind(wanted)} type="number" />
         </FormDialog>
       )}
-    </p>
+    </div>
+  )
+}
+
+/** How many run the version that the page is about, and how many are held out of it. */
+function Standing({ of, number, running }: Pick<CarryProps, 'of' | 'number' | 'running'>) {
+  const words = say(fleetConfigTexts)
+  const { workload_count: all, held_count: held } = of
+  return (
+    <>
+      {running !== null && number > 0 && (
+        <Mark
+          tone={running === all ? 'ok' : running === 0 ? 'idle' : 'busy'}
+          shape={running === all ? 'tick' : running === 0 ? 'ring' : 'half'}
+        >
+          {words.runIt(running, all, number)}
+        </Mark>
+      )}
+      {held > 0 && (
+        <Mark tone="warn" shape="dot">
+          {words.heldOf(held)}
+        </Mark>
+      )}
+    </>
   )
 }
 
@@ -190,9 +212,10 @@ function FleetConfig({ of, reload }: { of: FleetConfigRecord; reload: () => void
   const asked = Number(query.value.get('version') ?? '')
   const number = Number.isInteger(asked) && asked > 0 ? asked : of.newest_version
   const shown = versions.data?.find((one) => one.number === number)
+  const running = countRunning(under, number)
   return (
     <>
-      <Head title={of.name}>
+      <Head title={of.name} beside={<Standing of={of} number={number} running={running} />}>
         <ActionLink href="/fleet-configs">← {words.title}</ActionLink>
         <ActionLink
           href={`/fleet-configs/${of.id}/new-version`}
@@ -203,33 +226,34 @@ function FleetConfig({ of, reload }: { of: FleetConfigRecord; reload: () => void
       </Head>
       <FleetGitNotice id={of.id} managed={of.managed} />
       {of.description && <p class="muted">{of.description}</p>}
-      <SelectorChips of={of.selector} />
-      <Priority
-        of={of}
-        reload={() => {
-          reload()
-          under.reload()
-        }}
-      />
-      <div class="stack" style={{ marginTop: '24px' }}>
-        {!isRead && <p class="empty">{words.hidden}</p>}
-        {of.newest_version === 0 && <p class="empty">{words.noVersion}</p>}
-        {of.newest_version > 0 && (
-          <Carry of={of} number={number} version={shown} running={countRunning(under, number)} />
-        )}
-        {isRead && of.newest_version > 0 && (
-          <Loaded of={versions}>
-            {(all) => (
-              <>
-                <Versions id={of.id} versions={all} />
-                <VersionView key={number} id={of.id} number={number} versions={all} />
-              </>
-            )}
-          </Loaded>
-        )}
-        <AutoApplySection of={of} number={number} />
-        <UnderConfig of={under} newest={of.newest_version} />
+      <div class="facts">
+        <SelectorChips of={of.selector} />
+        <Priority
+          of={of}
+          reload={() => {
+            reload()
+            under.reload()
+          }}
+        />
       </div>
+      {!isRead && <p class="empty">{words.hidden}</p>}
+      {of.newest_version === 0 && <p class="empty">{words.noVersion}</p>}
+      {of.newest_version > 0 && <Carry of={of} number={number} version={shown} running={running} />}
+      <UnderConfig of={under} newest={of.newest_version} />
+      <AutoApplySection of={of} number={number} />
+      {isRead && of.newest_version > 0 && (
+        <Loaded of={versions}>
+          {(all) => (
+            <>
+              <section class="ground stack tight">
+                <h2>{words.versions}</h2>
+                <Versions id={of.id} versions={all} />
+              </section>
+              <VersionView key={number} id={of.id} number={number} versions={all} />
+            </>
+          )}
+        </Loaded>
+      )}
     </>
   )
 }

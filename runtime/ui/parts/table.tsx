@@ -30,11 +30,14 @@ export function Table<Row>({
   label,
   columns,
   rows,
+  first,
   keyOf,
 }: {
   label: string
   columns: readonly TableColumn<Row>[]
   rows: readonly Row[]
+  /** How many are shown before more are asked for, where that is fewer than of any table. */
+  first?: number
   keyOf: (row: Row) => string | number
 }) {
   const head = columns.map(({ title, isTitleHidden, sort, look }, at) => (
@@ -44,7 +47,7 @@ export function Table<Row>({
   ))
   return (
     <Sheet isStacked label={label} head={head}>
-      <Capped rows={rows}>
+      <Capped rows={rows} {...(first === undefined ? {} : { first })}>
         {(row) => (
           <tr key={keyOf(row)}>
             {columns.map(({ look, title, narrowTitle, cell }, at) => (

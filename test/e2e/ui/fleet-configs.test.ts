@@ -42,6 +42,14 @@ test('a fleet config is created, gets versions, and one of them is carried to al
   await page.getByLabel('Compare with').selectOption('1')
   await page.locator('pre.diff').getByText('+    timeout: 2s').waitFor()
   await expect.poll(() => findBarriers(page)).toEqual([])
+  // How many have it is said beside the name; each part has a heading, and the workloads come before the text.
+  await page.locator('.head').getByText('0 of 3 run version 2', { exact: true }).waitFor()
+  await expect
+    .poll(() => page.locator('main').getByRole('heading', { level: 2 }).allInnerTexts())
+    .toEqual(['Carry a version', 'Workloads under it', 'Newcomers', 'Versions', 'Version 2'])
+  await page.getByRole('heading', { name: 'Variables', level: 3 }).waitFor()
+  const choice = await page.getByLabel('Compare with').boundingBox()
+  expect(choice?.width).toBeLessThanOrEqual(320)
   await page.getByRole('button', { name: 'Carry version 2 to all of them' }).click()
   await page.getByRole('heading', { name: 'Rim: version 2', level: 1 }).waitFor()
   await says('Workloads that change')
@@ -67,6 +75,9 @@ test('a fleet config is created, gets versions, and one of them is carried to al
   await decide('Start')
   await says('Done: ')
   for (const { collector } of agents) expect(collector.storage.remoteConfig).toBe(GATEWAY_FASTER)
+  await page.goto('/fleet-configs')
+  await page.getByRole('link', { name: 'Rim', exact: true }).click()
+  await page.locator('.head').getByText('3 of 3 run version 2', { exact: true }).waitFor()
 })
 
 test('a version is asked for and approved for newcomers, and the page says who got it by itself', async () => {
