@@ -6,8 +6,8 @@ import type { Tone } from './diagnosis.ts'
 /** How the state of a request looks. */
 export const REQUEST_LOOK: Record<ApprovalRecord['status'], readonly [Tone, Shape]> = {
   pending: WAITS_LOOK,
-  approved: ['ok', 'tick'],
-  pushed: ['ok', 'full'],
+  approved: ['busy', 'clock'],
+  pushed: ['ok', 'tick'],
   rejected: ['bad', 'cross'],
   withdrawn: ['idle', 'cross'],
   retired: ['idle', 'dot'],

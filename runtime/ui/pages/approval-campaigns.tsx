@@ -4,6 +4,7 @@ import { campaignTexts } from '../i18n/campaigns.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { worstRiskOf } from '../logic/campaigns.ts'
+import { breakable } from '../parts/breakable.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { countOf } from '../parts/tally.tsx'
@@ -37,17 +38,29 @@ function Reach({ of: { plan } }: { of: CampaignRecord }) {
   )
 }
 
+/** Who asked for something, and how long ago. */
+export const Asked = ({ by, at }: { by: string; at: string }) => (
+  <>
+    {breakable(by)}
+    <div class="beneath">
+      <Ago at={at} />
+    </div>
+  </>
+)
+
 function columnsOf(): TableColumn<CampaignRecord>[] {
   const { column } = say(approvalTexts)
   return [
     nameColumn(),
-    { title: column.requester, cell: (of) => of.requested_by ?? of.created_by },
-    { title: column.age, look: 'muted', cell: (of) => <Ago at={of.requested_at ?? of.created_at} /> },
+    {
+      title: column.requester,
+      cell: (of) => <Asked by={of.requested_by ?? of.created_by} at={of.requested_at ?? of.created_at} />,
+    },
     { title: column.reach, cell: (of) => <Reach of={of} /> },
     { title: column.risk, cell: (of) => <Risk of={of} /> },
     {
       title: column.state,
-      look: 'text',
+      look: 'text told',
       cell: (of) => (
         <>
           <CampaignMark of={of} />

@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks'
 import { environmentOf } from '../../../lib/model/workload-states.ts'
 import type { ApprovalSummary } from '../../../lib/wire/approvals.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
@@ -9,7 +10,7 @@ import { reviewTexts } from '../i18n/reviews.ts'
 import { Loaded } from '../parts/failure.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Head, Tabs } from '../parts/page.tsx'
-import { Ago, Mark } from '../parts/state.tsx'
+import { Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { countOf } from '../parts/tally.tsx'
 import { WorkloadLink } from '../parts/workload-link.tsx'
@@ -19,20 +20,52 @@ import { namedOf, useNames } from '../state/names.ts'
 import { useReviews } from '../state/reviews.ts'
 import { hrefWith, query } from '../state/router.ts'
 import { boundTo, can } from '../state/session.ts'
+import { useInSight } from '../state/use-in-sight.ts'
 import { useResource } from '../state/use-resource.ts'
 import { useWaitingCampaigns } from '../state/waiting-campaigns.ts'
-import { WaitingCampaigns } from './approval-campaigns.tsx'
+import { Asked, WaitingCampaigns } from './approval-campaigns.tsx'
 import { RiskMark } from './diff-summary.tsx'
 import { ApprovalMark, isOver } from './review-story.tsx'
 import { Reviews } from './reviews.tsx'
 
-/** How risky the change is, against what is active now; not asked of the server for a request that is over. */
-function Risk({ approval }: { approval: ApprovalSummary }) {
-  const isAsked = !isOver(approval) && can('config_safety.policy_preview')
-  const plan = useResource(isAsked ? `plan:${approval.id}` : null, async (abort) => {
-    const read = await api.approval(approval.workload_id, approval.id, abort)
-    return read.ok ? api.plan(approval.workload_id, read.value.draft_yaml, abort) : read
+interface Approval {
+  approval: ApprovalSummary
+}
+
+/** How risky a change was that is over, against what was active when it was asked for; it is asked once it is in sight. */
+function PastRisk({ approval: { id, workload_id: workload, base_config_hash: base } }: Approval) {
+  const place = useRef<HTMLSpanElement>(null)
+  const isSeen = useInSight(place)
+  const diff = useResource(isSeen && base !== undefined ? `risk:${id}` : null, async (abort) => {
+    const [read, before] = await Promise.all([
+      api.approval(workload, id, abort),
+      api.revision(workload, base ?? '', abort),
+    ])
+    if (!read.ok) return read
+    if (!before.ok) return before
+    const texts = { base_yaml: before.value.content ?? '', target_yaml: read.value.draft_yaml }
+    return api.diff({ ...texts, context: { workload_id: workload } }, abort)
   })
+  return (
+    <span ref={place}>
+      {diff.data === null ? (
+        <span class="faint">{diff.isLoading ? '…' : '–'}</span>
+      ) : (
+        <RiskMark risk={diff.data.risk_score.severity} />
+      )}
+    </span>
+  )
+}
+
+/** How risky the change is, against what is active now. */
+function Risk({ approval }: Approval) {
+  const plan = useResource(
+    can('config_safety.policy_preview') ? `plan:${approval.id}` : null,
+    async (abort) => {
+      const read = await api.approval(approval.workload_id, approval.id, abort)
+      return read.ok ? api.plan(approval.workload_id, read.value.draft_yaml, abort) : read
+    },
+  )
   if (plan.data === null) return <span class="faint">{plan.isLoading ? '…' : '–'}</span>
   const blocked = sayBlocks(plan.data.policy)
   const why = sayRisk(plan.data.risk_score)
@@ -43,10 +76,6 @@ function Risk({ approval }: { approval: ApprovalSummary }) {
       {blocked !== null && <div class="beneath bad">{blocked}</div>}
     </>
   )
-}
-
-interface Of {
-  of: ApprovalSummary
 }
 
 const TABS = {
@@ -60,7 +89,7 @@ const TAB_IDS = Object.keys(TABS) as (keyof typeof TABS)[]
 const REVIEWS = 'reviews'
 
 /** What became of a request, and how it came about. */
-function State({ approval }: { approval: ApprovalSummary }) {
+function State({ approval }: Approval) {
   const words = say(changeTexts)
   return (
     <>
@@ -69,9 +98,9 @@ function State({ approval }: { approval: ApprovalSummary }) {
       {waitsForMe(approval) && <div class="beneath warn">{say(approvalTexts).forYou}</div>}
       {approval.nobody_can_approve && <div class="beneath warn">{say(approvalTexts).forNobody}</div>}
       {approval.outcome?.aftermath && (
-        <span class="sub">{describeAftermath(approval.outcome.aftermath)}</span>
+        <div class="beneath">{describeAftermath(approval.outcome.aftermath)}</div>
       )}
-      {approval.close_comment && <span class="sub">{approval.close_comment}</span>}
+      {approval.close_comment && <div class="beneath">{approval.close_comment}</div>}
       {approval.break_glass && <div class="beneath bad">{words.breakGlass}</div>}
       {approval.self_approved && <div class="beneath warn">{words.self}</div>}
     </>
@@ -79,7 +108,11 @@ function State({ approval }: { approval: ApprovalSummary }) {
 }
 
 /** Whom it reaches: production first, then how many instances there are while it may still reach them. */
-function Reach({ of: { workload_id: id, prod_target: isProduction, target_env: asked, ...rest } }: Of) {
+function Reach({
+  of: { workload_id: id, prod_target: isProduction, target_env: asked, ...rest },
+}: {
+  of: ApprovalSummary
+}) {
   useNames([id])
   const workload = namedOf(id)
   const count = workload === undefined || isOver(rest) ? null : workload.connected_instance_count
@@ -121,14 +154,21 @@ function columnsOf(): TableColumn<ApprovalSummary>[] {
       title: column.workload,
       cell: ({ workload_id: id }) => <WorkloadLink id={id} />,
     },
-    { title: column.requester, cell: (approval) => approval.requester },
-    { title: column.age, look: 'muted', cell: (approval) => <Ago at={approval.created_at} /> },
+    {
+      title: column.requester,
+      cell: ({ requester, created_at: at }) => <Asked by={requester} at={at} />,
+    },
     {
       title: column.reach,
       cell: (approval) => <Reach of={approval} />,
     },
-    { title: column.risk, look: 'text', cell: (approval) => <Risk approval={approval} /> },
-    { title: column.state, look: 'text', cell: (approval) => <State approval={approval} /> },
+    {
+      title: column.risk,
+      look: 'text told',
+      cell: (approval) =>
+        isOver(approval) ? <PastRisk approval={approval} /> : <Risk approval={approval} />,
+    },
+    { title: column.state, look: 'text told', cell: (approval) => <State approval={approval} /> },
   ]
 }
 

@@ -12,6 +12,7 @@ import { quoted, shortHash } from '../i18n/format.ts'
 import { describeFrozen } from '../i18n/freeze.ts'
 import { describeValue } from '../i18n/report-items.ts'
 import { commentOf, isWhatIsFrozen, readDetail } from '../logic/audit-detail.ts'
+import { breakable } from '../parts/breakable.tsx'
 import { Action, TextField } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { NamedFact, usePeople } from '../parts/fact-value.tsx'
@@ -205,25 +206,13 @@ function Resource({ event }: { event: AuditEventRecord }) {
       {name === undefined ? (
         <span class="mono">{id?.slice(0, 12)}</span>
       ) : page === null ? (
-        <b>{breakAtSign(name)}</b>
+        <b>{breakable(name)}</b>
       ) : (
         <a class="link" href={`/${page}/${id}`}>
           {name}
         </a>
       )}
     </span>
-  )
-}
-
-/** An e-mail that may be broken behind its sign, and not amid a word. */
-function breakAtSign(name: string) {
-  const [who = '', ...rest] = name.split('@')
-  if (rest.length === 0) return who
-  return (
-    <>
-      {who}@<wbr />
-      {rest.join('@')}
-    </>
   )
 }
 

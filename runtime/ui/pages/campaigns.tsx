@@ -51,7 +51,7 @@ export const nameColumn = (): TableColumn<CampaignRecord> => ({
     <>
       <a class="name" href={`/campaigns/${id}`}>
         {name}
-      </a>
+      </a>{' '}
       {description !== '' && <span class="sub">{description}</span>}
     </>
   ),
@@ -65,7 +65,7 @@ function listColumns(): TableColumn<CampaignRecord>[] {
       title: column.state,
       cell: (campaign) => (
         <>
-          <CampaignMark of={campaign} />
+          <CampaignMark of={campaign} />{' '}
           {campaign.tally && <span class="sub">{countOf(campaign.tally)}</span>}
         </>
       ),

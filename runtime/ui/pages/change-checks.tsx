@@ -8,6 +8,7 @@ import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { nameInstances } from '../logic/instances.ts'
+import { breakable } from '../parts/breakable.tsx'
 import { FailureNotice } from '../parts/failure.tsx'
 import { Icon, type Shape } from '../parts/icons.tsx'
 import type { Resource } from '../state/use-resource.ts'
@@ -41,7 +42,7 @@ export function Checks({ of, isStale }: { of: Resource<ValidationResult>; isStal
                 {messages.map((message) => (
                   <div key={`${message.code}${message.path}${message.message}`}>
                     {translated(say(findingTexts), message.code, message.message)}
-                    {message.path && <div class="mono muted">{message.path}</div>}
+                    {message.path && <div class="mono muted">{breakable(message.path)}</div>}
                   </div>
                 ))}
               </div>
@@ -77,9 +78,11 @@ export function PolicyPane({ plan }: { plan: ConfigPlan }) {
                 <Icon shape={finding.decision === 'block' ? 'cross' : 'triangle'} />
                 <div>
                   {translated(words.rule, finding.rule_code, finding.message)}
-                  {finding.component && <div class="mono">{finding.component}</div>}
-                  <div class="mono muted">{finding.path}</div>
-                  <div class="muted">{translated(words.advice, finding.rule_code, finding.remediation)}</div>
+                  {finding.component && <div class="mono">{breakable(finding.component)}</div>}
+                  <div class="mono muted">{breakable(finding.path)}</div>
+                  <div class="muted">
+                    {breakable(translated(words.advice, finding.rule_code, finding.remediation))}
+                  </div>
                 </div>
               </li>
             ))}

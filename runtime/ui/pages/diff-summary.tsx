@@ -5,6 +5,7 @@ import { findingTexts, translated } from '../i18n/check-findings.ts'
 import { say } from '../i18n/define.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { type DiffWord, listDiffWords } from '../logic/diff-words.ts'
+import { breakable } from '../parts/breakable.tsx'
 import { FailureNotice } from '../parts/failure.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Mark } from '../parts/state.tsx'
@@ -55,7 +56,7 @@ function Risks({ diff, mended }: { diff: ConfigDiff; mended: readonly string[] }
           <Icon shape="triangle" />
           <div>
             {translated(words.rule, item.rule, item.title)}
-            <div class="muted mono">{item.affected_paths.join(' ')}</div>
+            <div class="muted mono">{breakable(item.affected_paths.join(' '))}</div>
           </div>
         </li>
       ))}

@@ -161,11 +161,11 @@ type ColumnId = keyof (typeof fleetTexts)['en']['column']
 
 /** Every column but its title, in their order. */
 const COLUMNS: readonly (Omit<FleetColumn, 'id' | 'title'> & { id: ColumnId })[] = [
-  { id: 'status', width: '142px', render: (workload) => <StatusMark of={workload} /> },
+  { id: 'status', width: '138px', render: (workload) => <StatusMark of={workload} /> },
   { id: 'name', render: (workload) => <NameCell workload={workload} /> },
   { id: 'why', width: '384px', render: (workload) => <WhyCell workload={workload} /> },
   { id: 'type', width: '90px', render: (workload) => workload.type },
-  { id: 'environment', width: '108px', render: (workload) => orDash(environmentOf(workload)) },
+  { id: 'environment', width: '120px', render: (workload) => orDash(environmentOf(workload)) },
   { id: 'cluster', width: '120px', render: (workload) => orDash(clusterOf(workload)) },
   {
     id: 'instances',
@@ -173,7 +173,7 @@ const COLUMNS: readonly (Omit<FleetColumn, 'id' | 'title'> & { id: ColumnId })[]
     isNumeric: true,
     render: (workload) => formatNumber(workload.connected_instance_count),
   },
-  { id: 'config', width: '196px', render: (workload) => <ConfigCell workload={workload} /> },
+  { id: 'config', width: '188px', render: (workload) => <ConfigCell workload={workload} /> },
   { id: 'version', width: '104px', render: (workload) => <VersionCell workload={workload} /> },
   { id: 'alerts', width: '92px', render: (workload) => <AlertsCell workload={workload} /> },
   { id: 'labels', width: '220px', render: (workload) => <LabelsCell workload={workload} /> },
@@ -221,7 +221,14 @@ const GIVE_WAY = [
   'type',
   'labels',
 ]
+/** Of these, those that leave before the causes have less than they want. */
+const GIVE_WAY_FIRST = 3
 const NAME_WIDTH = 200
+/** The narrowest that causes get before columns that tell whom they concern give way. */
+const WHY_WIDTH_MIN = 270
+/** What columns need less where cells stand closer, and how wide some of them are then: a config has no meter. */
+const TIGHTER = 8
+const TIGHT: Partial<Record<string, number>> = { name: 184, environment: 107, config: 153 }
 /** A name has no use for more than this, with its place below it. */
 const NAME_WIDTH_MAX = 300
 const MARGINS = 64
@@ -230,15 +237,24 @@ const MARGINS = 64
 export function fitColumns(
   columns: readonly Column<WorkloadRecord>[],
   width: number,
+  isTight: boolean,
 ): readonly Column<WorkloadRecord>[] {
   const widthOf = (all: typeof columns) =>
     all.reduce((sum, { width: own }) => sum + (own === undefined ? NAME_WIDTH : Number.parseInt(own, 10)), 0)
-  let fitting = columns
-  for (const id of GIVE_WAY) {
-    if (widthOf(fitting) <= width - MARGINS) break
-    fitting = fitting.filter((column) => column.id !== id)
-  }
+  let fitting: typeof columns = isTight ? columns.map(tighten) : columns
+  GIVE_WAY.forEach((id, at) => {
+    if (widthOf(fitting) <= width - MARGINS) return
+    if (at === GIVE_WAY_FIRST)
+      fitting = fitting.map((one) => (one.id === 'why' ? { ...one, width: `${WHY_WIDTH_MIN}px` } : one))
+    if (widthOf(fitting) > width - MARGINS) fitting = fitting.filter((column) => column.id !== id)
+  })
   return shareRest(fitting, width - MARGINS - widthOf(fitting))
+}
+
+/** A column as it is where cells stand closer. */
+function tighten(column: Column<WorkloadRecord>): Column<WorkloadRecord> {
+  const { id, width = `${NAME_WIDTH}px` } = column
+  return { ...column, width: `${TIGHT[id] ?? Number.parseInt(width, 10) - TIGHTER}px` }
 }
 
 /** What causes want beyond their width before names get more of theirs. */

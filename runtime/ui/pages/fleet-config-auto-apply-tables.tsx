@@ -49,7 +49,7 @@ function pushedColumns(): TableColumn<AutoApplyTarget>[] {
         return (
           <>
             <PushMark state={MARKS[state] ?? state} />
-            {why && <span class="sub">{why}</span>}
+            {why && <div class="beneath">{why}</div>}
           </>
         )
       },

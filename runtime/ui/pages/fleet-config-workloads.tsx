@@ -27,7 +27,7 @@ function listColumns(): TableColumn<FleetConfigWorkload>[] {
       look: 'text',
       cell: ({ workload_id, display_name, place, rivals }) => (
         <>
-          <WorkloadName name={display_name} place={place} href={`/workloads/${workload_id}`} />
+          <WorkloadName name={display_name} place={place} href={`/workloads/${workload_id}`} />{' '}
           {rivals.length > 0 && <span class="sub">{words.rivals(formatList(rivals))}</span>}
         </>
       ),

@@ -41,7 +41,7 @@ function listColumns(): TableColumn<FleetConfigRecord>[] {
         <>
           <a class="name" href={`/fleet-configs/${config.id}`}>
             {config.name}
-          </a>
+          </a>{' '}
           {config.description && <span class="sub">{config.description}</span>}
           {keptAlike(config).map(({ id, name, workload_count: count }) => (
             <span key={id} class="beneath warn">

@@ -22,20 +22,34 @@ import { FailureNotice } from '../parts/failure.tsx'
 import { FreezeNotice } from '../parts/freeze-notice.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { Head } from '../parts/page.tsx'
+import { sayBeneath } from '../parts/trouble.tsx'
 import { density } from '../state/density.ts'
 import { fleetFailure, fleetLoaded, fleetVersion, listByName, loadFleet, workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
 import { selection } from '../state/selection.ts'
-import { isNarrow, pageWidth } from '../state/viewport.ts'
+import { isNarrow, isTight, pageWidth } from '../state/viewport.ts'
 import { DEFAULT_COLUMNS, fitColumns, listColumns, narrowColumn } from './fleet-columns.tsx'
 import { FleetCounters } from './fleet-counters.tsx'
 import { FleetEmpty } from './fleet-empty.tsx'
 import { FleetChips } from './fleet-search.tsx'
 import { Beginnings, COLUMNS_KEY, FleetTools } from './fleet-tools.tsx'
 
+type Line = TableLine<WorkloadRecord>
+
 /** The height in pixels of a row with the line below it; the styles have the same numbers. */
-const ROW_HEIGHT = { dense: 38, comfortable: 46 }
-const NARROW_ROW_HEIGHT = 74
+const HEIGHTS: Record<typeof density.value, (line: Line) => number> = {
+  dense: () => 38,
+  comfortable: () => 46,
+}
+/** Of a narrow row with name and config, and of each line that says what is wrong with it. */
+const NARROW = { row: 46, line: 17 }
+
+/** A narrow row is as high as what it says. */
+function narrowHeight(line: Line): number {
+  const trouble = line.kind === 'row' ? line.row.trouble : undefined
+  if (!trouble) return NARROW.row
+  return NARROW.row + NARROW.line * (sayBeneath(trouble) === '' ? 1 : 2)
+}
 
 const isFilter = (text: string | null): text is FleetFilter => text !== null && text in FLEET_FILTERS
 const isSort = (text: string | null): text is FleetSort => text !== null && text in FLEET_SORTS
@@ -137,6 +151,7 @@ function listFitting(chosen: readonly string[]) {
   return fitColumns(
     listColumns().filter(({ id }) => chosen.includes(id)),
     pageWidth.value - TICKS_WIDTH,
+    isTight.value,
   )
 }
 
@@ -222,7 +237,7 @@ function FleetRows({ view, chosen, of }: { view: View; chosen: readonly string[]
           label={say(fleetTexts).title}
           columns={listFitting(chosen)}
           lines={lines}
-          rowHeight={isNarrow.value ? NARROW_ROW_HEIGHT : ROW_HEIGHT[density.value]}
+          heightOf={isNarrow.value ? narrowHeight : HEIGHTS[density.value]}
           sort={view.sort}
           isDescending={view.isDescending}
           onSort={sortBy}

@@ -58,7 +58,7 @@ function columnsOf(onLook: (review: ReviewRecord) => void): TableColumn<ReviewRe
       cell: (review) => (
         <>
           {describeReason(review) || '–'}
-          {review.kept_until && <span class="sub">{words.holds(formatExact(review.kept_until))}</span>}
+          {review.kept_until && <div class="beneath">{words.holds(formatExact(review.kept_until))}</div>}
         </>
       ),
     },

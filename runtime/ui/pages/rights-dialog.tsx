@@ -27,7 +27,7 @@ function Why({ right: { groups, scopes, withheld } }: { right: Right }) {
   if (withheld) return <span class="warn">{words.needsPerson}</span>
   return (
     <span>
-      {words.group(names)}
+      <span class={groups.length === 1 ? 'short' : undefined}>{words.group(names)}</span>{' '}
       {scopes !== undefined && <span class="sub">{words.within(describeScopes(scopes))}</span>}
     </span>
   )
@@ -47,8 +47,7 @@ function Tokens({ tokens }: { tokens: readonly TokenRights[] }) {
           look: 'text',
           cell: ({ name, idle }) => (
             <>
-              {name}
-              {idle && <span class="sub warn">{words.idle[idle]}</span>}
+              {name} {idle && <span class="sub warn">{words.idle[idle]}</span>}
             </>
           ),
         },

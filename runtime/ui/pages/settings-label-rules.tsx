@@ -189,8 +189,8 @@ function listColumns(
       narrowTitle: column.workloads,
       cell: ({ workload_count, overruled_count, by_hand_count }) => (
         <>
-          {formatNumber(workload_count)}
-          {overruled_count > 0 && <span class="sub">{words.overruled(overruled_count)}</span>}
+          {formatNumber(workload_count)}{' '}
+          {overruled_count > 0 && <span class="sub">{words.overruled(overruled_count)}</span>}{' '}
           {by_hand_count > 0 && <span class="sub">{words.byHand(by_hand_count)}</span>}
         </>
       ),

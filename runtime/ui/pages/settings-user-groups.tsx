@@ -152,8 +152,7 @@ function columnsOf(onOpen: (open: Open) => void): TableColumn<ManagedGroupRecord
       look: 'name',
       cell: ({ name, is_system }) => (
         <>
-          {name}
-          {is_system && <span class="sub">{words.ofSystem}</span>}
+          {name} {is_system && <span class="sub">{words.ofSystem}</span>}
         </>
       ),
     },

@@ -263,8 +263,7 @@ function columnsOf(shown: Shown): TableColumn<UserRecord>[] {
       look: 'name',
       cell: (user) => (
         <>
-          {user.email}
-          {user.signs_in_with !== undefined && <span class="sub">{words.provider}</span>}
+          {user.email} {user.signs_in_with !== undefined && <span class="sub">{words.provider}</span>}{' '}
           {user.id === me.value?.id && <span class="sub">{words.you}</span>}
         </>
       ),

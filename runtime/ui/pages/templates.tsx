@@ -19,8 +19,8 @@ function Name({ template, target }: { template: TemplateRecord; target: string |
     <>
       <a class="name" href={target ? `/workloads/${target}/change?template=${id}` : `/templates/${id}`}>
         {template.name}
-      </a>
-      {template.built_in && <span class="sub">{words.builtIn}</span>}
+      </a>{' '}
+      {template.built_in && <span class="sub">{words.builtIn}</span>}{' '}
       {template.status === 'draft' && <span class="sub">{words.draft}</span>}
     </>
   )

@@ -56,12 +56,19 @@ function SortHeading({ id, title, order }: { id: ColumnId; title: string; order:
   )
 }
 
+/** A name of at most so many letters stands on one line, also where a hyphen would let it break. */
+const SHORT_NAME = 30
+
 function Name({ instance, workload }: { instance: LiveInstance; workload: WorkloadRecord }) {
   const words = say(workloadTexts)
+  const name = instanceName(instance, workload)
   return (
     <>
-      <a class="name" href={`/workloads/${workload.id}/health?instance=${instance.instance_uid}`}>
-        {instanceName(instance, workload)}
+      <a
+        class={name.length <= SHORT_NAME ? 'name short' : 'name'}
+        href={`/workloads/${workload.id}/health?instance=${instance.instance_uid}`}
+      >
+        {name}
       </a>
       {instance.described === false && (
         <span class="muted" title={words.undescribedTitle}>

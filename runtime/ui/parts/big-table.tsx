@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { type Ticked, tickedOf } from '../logic/selection.ts'
@@ -45,7 +45,8 @@ interface BigTableProps<Row> {
   label: string
   columns: readonly Column<Row>[]
   lines: readonly TableLine<Row>[]
-  rowHeight: number
+  /** How high a line is in px, its rule included. The same function as long as it answers the same. */
+  heightOf: (line: TableLine<Row>) => number
   sort: string
   isDescending: boolean
   onSort: (column: string) => void
@@ -59,8 +60,32 @@ export const TICKS_WIDTH = 36
 
 const OVERSCAN = 8
 
+/** Where each line begins, in px from the first one, and behind the last one where all end. */
+function useTops<Row>({ lines, heightOf }: Pick<BigTableProps<Row>, 'lines' | 'heightOf'>): Float64Array {
+  return useMemo(() => {
+    const tops = new Float64Array(lines.length + 1)
+    lines.forEach((line, at) => {
+      tops[at + 1] = tops[at]! + heightOf(line)
+    })
+    return tops
+  }, [lines, heightOf])
+}
+
+/** The line at so many px from the first one's top. */
+function lineAt(tops: Float64Array, px: number): number {
+  let low = 0
+  let high = tops.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (tops[middle]! <= px) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
 /** The lines that are in sight, of however many there are. */
-function useVisibleRange(count: number, rowHeight: number) {
+function useVisibleRange(tops: Float64Array) {
+  const count = tops.length - 1
   const body = useRef<HTMLTableSectionElement>(null)
   const range = useSignal({ first: 0, last: 40 })
   useEffect(() => {
@@ -68,8 +93,8 @@ function useVisibleRange(count: number, rowHeight: number) {
     const measure = () => {
       frame = 0
       const top = body.current?.getBoundingClientRect().top ?? 0
-      const first = Math.max(0, Math.floor(-top / rowHeight) - OVERSCAN)
-      const last = Math.min(count, first + Math.ceil(window.innerHeight / rowHeight) + 2 * OVERSCAN)
+      const first = Math.max(0, lineAt(tops, -top) - OVERSCAN)
+      const last = Math.min(count, lineAt(tops, window.innerHeight - top) + 1 + OVERSCAN)
       const now = range.peek()
       if (now.first !== first || now.last !== last) range.value = { first, last }
     }
@@ -84,12 +109,12 @@ function useVisibleRange(count: number, rowHeight: number) {
       window.removeEventListener('scroll', onScroll)
       window.removeEventListener('resize', onScroll)
     }
-  }, [count, rowHeight, range])
+  }, [tops, count, range])
   return { body, first: Math.min(range.value.first, count), last: Math.min(range.value.last, count) }
 }
 
 /** Up and Down move between the rows' links, or their boxes, through rows that are not drawn as well. */
-function moveFocus(event: KeyboardEvent, rowHeight: number) {
+function moveFocus(event: KeyboardEvent) {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   const { target } = event
   const row = (target as Element).closest?.('tr[aria-rowindex]')
@@ -99,8 +124,8 @@ function moveFocus(event: KeyboardEvent, rowHeight: number) {
   const wanted = Number(row.getAttribute('aria-rowindex')) + step
   const table = row.closest('table')
   const box = row.getBoundingClientRect()
-  if (box.bottom + rowHeight * 2 > window.innerHeight || box.top < rowHeight * 2)
-    window.scrollBy(0, step * rowHeight)
+  if (box.bottom + box.height * 2 > window.innerHeight || box.top < box.height * 2)
+    window.scrollBy(0, step * box.height)
   const next = table?.querySelector<HTMLElement>(
     `tbody tr[aria-rowindex="${wanted}"] :is(${isBox ? 'input' : 'a, .fold'})`,
   )
@@ -177,7 +202,9 @@ const Spacer = ({ columns, height }: { columns: number; height: number }) =>
     </tr>
   ) : null
 
-type Drawn<Row> = Pick<BigTableProps<Row>, 'columns' | 'rowHeight' | 'selection' | 'onGroup'> & {
+type Drawn<Row> = Pick<BigTableProps<Row>, 'columns' | 'selection' | 'onGroup'> & {
+  /** In px. */
+  height: number
   /** The line's number in the whole table, headings of groups included. */
   index: number
 }
@@ -186,13 +213,13 @@ type Drawn<Row> = Pick<BigTableProps<Row>, 'columns' | 'rowHeight' | 'selection'
 function GroupLine<Row>({
   line: { key, title, isOpen, members },
   index,
+  height,
   columns,
-  rowHeight,
   selection,
   onGroup,
 }: Drawn<Row> & { line: Extract<TableLine<Row>, { kind: 'group' }> }) {
   return (
-    <tr class="group" aria-rowindex={index} style={{ height: `${rowHeight}px` }}>
+    <tr class="group" aria-rowindex={index} style={{ height: `${height}px` }}>
       <td class="ticks">
         <TickBox
           label={say(commonTexts).select(title)}
@@ -213,11 +240,11 @@ function GroupLine<Row>({
 function RowLine<Row>({
   line: { key, row },
   index,
+  height,
   columns,
-  rowHeight,
   selection,
 }: Drawn<Row> & { line: Extract<TableLine<Row>, { kind: 'row' }> }) {
-  const style = { height: `${rowHeight}px` }
+  const style = { height: `${height}px` }
   const isTicked = selection.ticked.has(key)
   return (
     <tr aria-rowindex={index} class={isTicked ? 'ticked' : ''} style={style}>
@@ -239,15 +266,17 @@ function RowLine<Row>({
 
 /** A table that draws only what is in sight, so that fifteen thousand rows scroll without effort. */
 export function BigTable<Row>(props: BigTableProps<Row>) {
-  const { columns, lines, rowHeight } = props
-  const { body, first, last } = useVisibleRange(lines.length, rowHeight)
+  const { columns, lines } = props
+  const tops = useTops(props)
+  const { body, first, last } = useVisibleRange(tops)
+  const drawn = (at: number) => ({
+    ...props,
+    index: first + at + 2,
+    height: tops[first + at + 1]! - tops[first + at]!,
+  })
   return (
     <div class="sheet big-table">
-      <table
-        aria-label={props.label}
-        aria-rowcount={lines.length + 1}
-        onKeyDown={(event) => moveFocus(event, rowHeight)}
-      >
+      <table aria-label={props.label} aria-rowcount={lines.length + 1} onKeyDown={moveFocus}>
         <colgroup>
           <col class="tick-col" />
           {columns.map(({ id, width }) => (
@@ -258,17 +287,17 @@ export function BigTable<Row>(props: BigTableProps<Row>) {
           <Headings {...props} />
         </thead>
         <tbody ref={body}>
-          <Spacer columns={columns.length + 1} height={first * rowHeight} />
+          <Spacer columns={columns.length + 1} height={tops[first]!} />
           {lines
             .slice(first, last)
             .map((line, at) =>
               line.kind === 'group' ? (
-                <GroupLine key={line.key} {...props} line={line} index={first + at + 2} />
+                <GroupLine key={line.key} {...drawn(at)} line={line} />
               ) : (
-                <RowLine key={line.key} {...props} line={line} index={first + at + 2} />
+                <RowLine key={line.key} {...drawn(at)} line={line} />
               ),
             )}
-          <Spacer columns={columns.length + 1} height={(lines.length - last) * rowHeight} />
+          <Spacer columns={columns.length + 1} height={tops[lines.length]! - tops[last]!} />
         </tbody>
       </table>
     </div>

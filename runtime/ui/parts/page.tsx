@@ -31,8 +31,11 @@ export function Head({
   )
 }
 
-/** Keep the current link of a row of links in sight, where the row is wider than the page. */
-export function useCurrentInSight(current: string) {
+/**
+ * Keep the current link of a row of links in sight, where the row is wider than the page. `said` is all that the row says:
+ * what it counts comes later, and pushes aside what stands behind it.
+ */
+export function useCurrentInSight(current: string, said: string) {
   const row = useRef<HTMLElement>(null)
   // Only the row scrolls; the page stays where it is.
   useEffect(() => {
@@ -41,7 +44,7 @@ export function useCurrentInSight(current: string) {
     const { offsetLeft, offsetWidth } = link
     const start = row.current.offsetLeft
     row.current.scrollLeft = offsetLeft - start - (row.current.clientWidth - offsetWidth) / 2
-  }, [current])
+  }, [current, said])
   return row
 }
 
@@ -53,7 +56,10 @@ export function Tabs({
   label: string
   tabs: readonly { href: string; text: string; isCurrent: boolean }[]
 }) {
-  const row = useCurrentInSight(tabs.find(({ isCurrent }) => isCurrent)?.href ?? '')
+  const row = useCurrentInSight(
+    tabs.find(({ isCurrent }) => isCurrent)?.href ?? '',
+    tabs.map(({ text }) => text).join(' '),
+  )
   return (
     <nav class="tabs" aria-label={label} ref={row}>
       {tabs.map(({ href, text, isCurrent }) => (

@@ -155,7 +155,10 @@ function Account() {
 function Pages() {
   const words = say(shellTexts)
   const pages = listPages(useCounts())
-  const row = useCurrentInSight(path.value.split('/')[1] ?? '')
+  const row = useCurrentInSight(
+    path.value.split('/')[1] ?? '',
+    pages.map(({ text, count = 0 }) => `${text} ${count}`).join(' '),
+  )
   return (
     <nav class="nav" aria-label={words.main} ref={row}>
       {NAV_GROUPS.map((group) => {

@@ -15,12 +15,16 @@ export interface TableColumn<Row> {
   /** How the rows are sorted by it, where they are. */
   sort?: 'ascending' | 'descending' | undefined
   /**
-   * The classes of its cells: `n` for numbers, `text` for what may wrap, `muted`, `mono`, `name`, `id` for what a page of
-   * little width may cut.
+   * The classes of its cells: `n` for numbers, `text` for what may wrap, `muted`, `mono`, `name`, `id` for what half a desk has no
+   * room for, `told` for what is told in a sentence or two.
    */
   look?: string
   cell: (row: Row) => ComponentChildren
 }
+
+/** The class of a heading: that of numbers stands right, and one that may give way does so with its cells. */
+const headLook = (look = ''): string | undefined =>
+  look === 'n' ? 'n' : look.split(' ').includes('id') ? 'id' : undefined
 
 /**
  * A table of modest length, from its columns and rows; a long one shows its first rows and how to see more. On a narrow
@@ -41,7 +45,7 @@ export function Table<Row>({
   keyOf: (row: Row) => string | number
 }) {
   const head = columns.map(({ title, isTitleHidden, sort, look }, at) => (
-    <th key={at} scope="col" class={look === 'n' ? 'n' : undefined} aria-sort={sort}>
+    <th key={at} scope="col" class={headLook(look)} aria-sort={sort}>
       {isTitleHidden ? <span class="sr">{title}</span> : title}
     </th>
   ))

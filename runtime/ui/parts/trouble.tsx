@@ -4,9 +4,13 @@ import { describeBeside, describeKind, describeReason, describeTrouble } from '.
 import { troubleHref } from '../logic/workloads.ts'
 import { Ago } from './state.tsx'
 
+/** What `Why` says below what is wrong; '' for nothing. */
+export const sayBeneath = (of: WorkloadTrouble): string =>
+  [describeReason(of), describeBeside(of)].filter((part) => part !== '').join(' · ')
+
 /** What is wrong and since when; in a row why stands below it, and elsewhere after it. */
 export function Why({ of }: { of: WorkloadTrouble }) {
-  const reason = [describeReason(of), describeBeside(of)].filter((part) => part !== '').join(' · ')
+  const reason = sayBeneath(of)
   return (
     <>
       <span class="headline">

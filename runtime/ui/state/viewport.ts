@@ -9,6 +9,15 @@ media.addEventListener('change', () => {
   isNarrow.value = media.matches
 })
 
+const half = window.matchMedia('(max-width: 1240px)')
+
+/** Whether cells stand closer, as on half a desk; the styles have the same width. */
+export const isTight = signal(half.matches)
+
+half.addEventListener('change', () => {
+  isTight.value = half.matches
+})
+
 /** Whether the navigation stands beside the page and not above it; the styles have the same width. */
 const rail = window.matchMedia('(min-width: 1180px)')
 const RAIL_WIDTH = 200
