@@ -6,16 +6,17 @@ import { shellTexts } from './i18n/shell.ts'
 import { FleetPage } from './pages/fleet.tsx'
 import { LoginPage } from './pages/login.tsx'
 import { lazy } from './parts/lazy.tsx'
-import { useTitle } from './parts/page.tsx'
-import { Shell } from './parts/shell.tsx'
+import { Head, useTitle } from './parts/page.tsx'
+import { PAGE_RIGHTS, Shell } from './parts/shell.tsx'
 import { Toasts } from './parts/toast.tsx'
 import { matchPath, navigate, path, query } from './state/router.ts'
-import { me, serverAway } from './state/session.ts'
+import { holds, me, serverAway } from './state/session.ts'
 
 type Params = Record<string, string>
 type Page = ComponentType<{ params: Params }>
 
 const workload = lazy<{ params: Params }>(async () => (await import('./pages/workload.tsx')).WorkloadPage)
+const LeftOutFor = lazy(async () => (await import('./parts/left-out-for.tsx')).LeftOutFor)
 const settings = lazy<{ params: Params }>(async () => (await import('./pages/settings.tsx')).SettingsPage)
 
 /** Every address of the console. The first that fits is shown. */
@@ -57,6 +58,19 @@ const ROUTES: readonly (readonly [string, Page])[] = [
   ['/settings/:section', settings],
 ]
 
+/** A page that the reader may not see: what it is, and the right that it takes; none of its controls. */
+function Closed({ page }: { page: keyof typeof PAGE_RIGHTS }) {
+  const { nav } = say(shellTexts)
+  return (
+    <div class="stack">
+      <Head title={nav[page.slice(1) as 'approvals' | 'campaigns' | 'reports' | 'audit']} />
+      <LeftOutFor permission={PAGE_RIGHTS[page]} />
+    </div>
+  )
+}
+
+const isRestricted = (pattern: string): pattern is keyof typeof PAGE_RIGHTS => pattern in PAGE_RIGHTS
+
 function NotFound() {
   const words = say(commonTexts)
   useTitle(words.notFound)
@@ -96,6 +110,7 @@ function Routed() {
   }, [pageKey])
   if (found === null) return <NotFound />
   const { pattern, PageOf, params } = found
+  if (isRestricted(pattern) && !holds(PAGE_RIGHTS[pattern])) return <Closed page={pattern} />
   return <PageOf key={`${pattern.split('/')[1]}:${params['id'] ?? ''}`} params={params} />
 }
 

@@ -27,7 +27,6 @@ export const fleetConfigTexts = defineTexts({
     keptShort: (name: string, count: number) => `${name} keeps ${n(count)} that it selects too`,
     allKept: 'No workload is under it: others keep all that it selects.',
     needs: 'A name and a condition are needed.',
-    hidden: 'Your role does not allow you to read configs.',
     column: {
       name: 'Fleet config',
       selector: 'For whom',
@@ -127,7 +126,6 @@ export const fleetConfigTexts = defineTexts({
     keptShort: (name: string, count: number) => `${name} en garde ${n(count)} qu’elle choisit aussi`,
     allKept: 'Aucun workload n’en relève : d’autres gardent tous ceux qu’elle choisit.',
     needs: 'Il faut un nom et une condition.',
-    hidden: 'Votre rôle ne permet pas de lire les configs.',
     column: {
       name: 'Config de parc',
       selector: 'Pour qui',

@@ -99,7 +99,6 @@ export const settingsTexts = defineTexts({
     pushes: 'Pushes in the last seven days',
     up: 'answers',
     down: 'does not answer',
-    only: 'This part of the settings is not for your role.',
   },
   fr: {
     title: 'Réglages',
@@ -198,6 +197,5 @@ export const settingsTexts = defineTexts({
     pushes: 'Poussées des sept derniers jours',
     up: 'répond',
     down: 'ne répond pas',
-    only: 'Cette partie des réglages n’est pas pour votre rôle.',
   },
 })

@@ -66,7 +66,7 @@ export function ChangeField({ of: { values, set, errorOf } }: { of: CampaignForm
   if (values.kind === 'version') return null
   if (values.kind === 'patch')
     return (
-      <div class="pane">
+      <div class="pane stack tight">
         <TextArea
           label={words.patch}
           value={values.text}

@@ -57,7 +57,7 @@ function CampaignForm({ begin, send }: { begin: CampaignValues; send: Send }) {
   return (
     <form
       ref={top}
-      class="two"
+      class="stack"
       style={{ marginTop: '24px' }}
       noValidate
       onSubmit={(event) => {
@@ -65,20 +65,22 @@ function CampaignForm({ begin, send }: { begin: CampaignValues; send: Send }) {
         if (reason === null) void save()
       }}
     >
-      <div class="stack">
-        <WhatFields of={form} />
-        <ChangeField of={form} />
-        <WhoFields of={form} />
-      </div>
-      <div class="stack">
-        <WaveFields of={form} />
-        <LimitFields of={form} />
-        <PaceFields of={form} />
-        <div class="actions">
-          <Action kind="primary" isSubmit reason={reason}>
-            {say(campaignTexts).save}
-          </Action>
+      <div class="two">
+        <div class="stack">
+          <WhatFields of={form} />
+          <ChangeField of={form} />
+          <WhoFields of={form} />
         </div>
+        <div class="stack">
+          <WaveFields of={form} />
+          <LimitFields of={form} />
+          <PaceFields of={form} />
+        </div>
+      </div>
+      <div class="actions">
+        <Action kind="primary" isSubmit reason={reason}>
+          {say(campaignTexts).save}
+        </Action>
       </div>
     </form>
   )

@@ -9,14 +9,13 @@ import { ActionLink, unless } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FreezeNotice } from '../parts/freeze-notice.tsx'
-import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago, Mark, Track } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { countOf } from '../parts/tally.tsx'
 import { api } from '../state/endpoints.ts'
-import { can, holds } from '../state/session.ts'
+import { can } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
 /** The state of a campaign: its shape, its colour and its word. */
@@ -85,7 +84,7 @@ export function CampaignTable({ of }: { of: readonly CampaignRecord[] }) {
 export function CampaignsPage() {
   const words = say(campaignTexts)
   const campaigns = useResource(
-    can('config_safety.campaigns') && holds('config:request') ? 'campaigns' : null,
+    can('config_safety.campaigns') ? 'campaigns' : null,
     (abort) => api.campaigns(abort),
     (frame) => frame.type === 'campaign_update',
   )
@@ -100,10 +99,7 @@ export function CampaignsPage() {
       <p class="muted">{words.lead}</p>
       <FreezeNotice />
       <EditionLine parts={['campaigns']} />
-      {can('config_safety.campaigns') && !holds('config:request') && (
-        <LeftOutFor permission="config:request" />
-      )}
-      {can('config_safety.campaigns') && holds('config:request') && (
+      {can('config_safety.campaigns') && (
         <Loaded of={campaigns}>
           {(all) => (
             <>

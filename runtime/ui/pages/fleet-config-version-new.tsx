@@ -8,6 +8,7 @@ import { Action, ActionLink, bind, Select, TextArea, TextField, unless } from '.
 import { Loaded } from '../parts/failure.tsx'
 import { Form } from '../parts/form.tsx'
 import { keptElsewhere } from '../parts/git-notice.tsx'
+import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
@@ -209,7 +210,7 @@ export function NewFleetConfigVersionPage({ params }: { params: Record<string, s
       <Head title={words.newVersion} beside={<span class="muted">{config.data?.name}</span>}>
         <ActionLink href={`/fleet-configs/${id}`}>←</ActionLink>
       </Head>
-      {!isRead && <p class="empty">{words.hidden}</p>}
+      {!isRead && <LeftOutFor permission="config:read_content" />}
       {isRead && (
         <Loaded of={config}>
           {({ newest_version }) =>

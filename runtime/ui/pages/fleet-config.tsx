@@ -8,6 +8,7 @@ import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
 import { FleetGitNotice, keptElsewhere } from '../parts/git-notice.tsx'
 import { KeptBy } from '../parts/kept-by.tsx'
+import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { Table } from '../parts/table.tsx'
@@ -236,7 +237,7 @@ function FleetConfig({ of, reload }: { of: FleetConfigRecord; reload: () => void
           }}
         />
       </div>
-      {!isRead && <p class="empty">{words.hidden}</p>}
+      {!isRead && <LeftOutFor permission="config:read_content" />}
       {of.newest_version === 0 && <p class="empty">{words.noVersion}</p>}
       {of.newest_version > 0 && <Carry of={of} number={number} version={shown} running={running} />}
       <UnderConfig of={under} newest={of.newest_version} />

@@ -18,7 +18,8 @@ export function BrokenGlass({ push, asked }: { push: RevisionRecord; asked: Appr
   return (
     <div class="notice t-bad" role="note">
       <div>
-        <b>{words.broken(push.pushed_by ?? '', reason)}</b> {comment !== '' && comment !== reason && words.noted(comment)}{' '}
+        <b>{words.broken(push.pushed_by ?? '', reason)}</b>{' '}
+        {comment !== '' && comment !== reason && words.noted(comment)}{' '}
         {waits && (
           <>
             {words.unseen}{' '}

@@ -9,6 +9,7 @@ import { say } from '../i18n/define.ts'
 import { formatDuration, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
 import { describePush } from '../i18n/push-sentences.ts'
+import { workloadTexts } from '../i18n/workload.ts'
 import { nameInstances } from '../logic/instances.ts'
 import { isLateAnswer, NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
 import { Capped } from '../parts/capped.tsx'
@@ -310,12 +311,12 @@ function Title({
   const who = push?.pushed_by === 'auto-rollback' ? words.auto : (push?.pushed_by ?? '')
   return (
     <Head
-      title={titleOf(hash, push, asked)}
+      title={`${callOf(workload)} · ${titleOf(hash, push, asked)}`}
       beside={
         <>
           {push && <PushMark state={stateOf(push)} />}
           <span class="muted">
-            <a href={`/workloads/${workload.id}/history`}>{callOf(workload)}</a>
+            <a href={`/workloads/${workload.id}/history`}>{say(workloadTexts).tabs.history}</a>
             {push && (
               <>
                 {' · '}

@@ -7,6 +7,7 @@ import { labelRuleTexts } from '../i18n/label-rules.ts'
 import { selectorTexts } from '../i18n/selectors.ts'
 import { readLabelLines, writeLabelLines } from '../logic/label-lines.ts'
 import { readSelectorLines, selectorLines } from '../logic/selector-lines.ts'
+import { breakable } from '../parts/breakable.tsx'
 import { Action, bind, Checkbox, Field, Select, TextArea, TextField } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
@@ -175,13 +176,17 @@ function listColumns(
       title: column.whom,
       look: 'text mono',
       cell: ({ selector, list_count = 0, list_key = '' }) =>
-        selector === undefined ? words.hosts(list_count, list_key) : selectorLines(selector).join(' · '),
+        selector === undefined
+          ? words.hosts(list_count, list_key)
+          : breakable(selectorLines(selector).join(' · ')),
     },
     {
       title: column.labels,
       look: 'text mono',
       cell: ({ labels = {}, list_labels = [] }) =>
-        [...Object.entries(labels).map(([key, value]) => `${key}=${value}`), ...list_labels].join(' · '),
+        breakable(
+          [...Object.entries(labels).map(([key, value]) => `${key}=${value}`), ...list_labels].join(' · '),
+        ),
     },
     {
       title: column.workloads,
@@ -199,7 +204,7 @@ function listColumns(
       title: say(commonTexts).actions,
       isTitleHidden: true,
       cell: (rule) => (
-        <div class="actions row-actions">
+        <div class="actions row-actions short-names">
           <Action onClick={() => onEdit(rule)} label={`${say(commonTexts).edit} ${rule.name}`}>
             {say(commonTexts).edit}
           </Action>

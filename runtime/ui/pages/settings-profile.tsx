@@ -5,7 +5,6 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { rightsTexts } from '../i18n/rights.ts'
 import { settingsTexts } from '../i18n/settings.ts'
-import { sectionTexts } from '../i18n/settings-sections.ts'
 import { describeScopes } from '../i18n/user-groups.ts'
 import { Action, bind, Checkbox, Select, TextField } from '../parts/controls.tsx'
 import { describeFailure } from '../parts/failure.tsx'
@@ -140,7 +139,6 @@ export function ProfileSection() {
   return (
     <>
       <section class="pane">
-        <h2>{say(sectionTexts).profile}</h2>
         <Pairs
           of={[
             [words.email, user.email],

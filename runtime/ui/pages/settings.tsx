@@ -1,8 +1,9 @@
 import { say } from '../i18n/define.ts'
 import { settingsTexts } from '../i18n/settings.ts'
 import { sectionTexts } from '../i18n/settings-sections.ts'
-import { listSections, type SettingsSection } from '../logic/settings-sections.ts'
+import { listSections, SETTINGS_SECTIONS, type SettingsSection } from '../logic/settings-sections.ts'
 import { lazy } from '../parts/lazy.tsx'
+import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { Head } from '../parts/page.tsx'
 import { may } from '../state/session.ts'
 import { ProfileSection } from './settings-profile.tsx'
@@ -31,9 +32,14 @@ export function SettingsPage({ params }: { params: Record<string, string> }) {
   const current = (wanted in SECTIONS ? wanted : 'profile') as SettingsSection
   const open = listSections(may)
   const Body = SECTIONS[current]
+  const needs = SETTINGS_SECTIONS[current]
   return (
     <>
-      <Head title={words.title} inTab={`${names[current]} · ${words.title}`} />
+      <Head
+        title={names[current]}
+        inTab={`${names[current]} · ${words.title}`}
+        beside={<span class="muted">{words.title}</span>}
+      />
       <div class="settings" style={{ marginTop: '24px' }}>
         <nav class="menu-list" aria-label={words.title}>
           {open.map((id) => (
@@ -42,7 +48,7 @@ export function SettingsPage({ params }: { params: Record<string, string> }) {
             </a>
           ))}
         </nav>
-        <div class="stack">{open.includes(current) ? <Body /> : <p class="empty">{words.only}</p>}</div>
+        <div class="stack">{needs === null || may(needs) ? <Body /> : <LeftOutFor permission={needs} />}</div>
       </div>
     </>
   )

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
+import type { Permission } from '../../../lib/model/permissions.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatClock } from '../i18n/format.ts'
@@ -29,6 +30,14 @@ export const isPaletteOpen = signal(false)
 
 /** Groups of pages by what they are opened for: to see the present state, to change it, or to show what happened. */
 const NAV_GROUPS = ['watch', 'change', 'prove'] as const
+
+/** The rights that pages take as a whole: without them there is nothing of a page to show. */
+export const PAGE_RIGHTS = {
+  '/approvals': 'config:request',
+  '/campaigns': 'config:request',
+  '/reports': 'reports:export',
+  '/audit': 'audit:view',
+} as const satisfies Record<string, Permission>
 
 interface NavItem {
   href: string
@@ -61,7 +70,7 @@ export function listPages(counts: { approvals?: number; alerts?: number } = {}):
       icon: 'drift',
     },
     can('config_safety.approvals') &&
-      holds('config:request') && {
+      holds(PAGE_RIGHTS['/approvals']) && {
         href: '/approvals',
         text: nav.approvals,
         group: 'change',
@@ -70,7 +79,7 @@ export function listPages(counts: { approvals?: number; alerts?: number } = {}):
         countText: say(shellTexts).forYou(counts.approvals ?? 0),
       },
     can('config_safety.campaigns') &&
-      holds('config:request') && {
+      holds(PAGE_RIGHTS['/campaigns']) && {
         href: '/campaigns',
         text: nav.campaigns,
         group: 'change',
@@ -83,10 +92,24 @@ export function listPages(counts: { approvals?: number; alerts?: number } = {}):
       icon: 'fleetConfigs',
     },
     { href: '/templates', text: nav.templates, group: 'change', icon: 'templates' },
-    holds('reports:export') && { href: '/reports', text: nav.reports, group: 'prove', icon: 'reports' },
-    holds('audit:view') && { href: '/audit', text: nav.audit, group: 'prove', icon: 'audit' },
+    holds(PAGE_RIGHTS['/reports']) && {
+      href: '/reports',
+      text: nav.reports,
+      group: 'prove',
+      icon: 'reports',
+    },
+    holds(PAGE_RIGHTS['/audit']) && { href: '/audit', text: nav.audit, group: 'prove', icon: 'audit' },
   ]
   return items.filter((item) => item !== false)
+}
+
+/** What the part of the console is called that the address is in: the page of the navigation, or the settings. */
+export function nameOfPart(): string {
+  const first = path.value.split('/')[1] ?? ''
+  const { nav } = say(shellTexts)
+  return first === 'settings'
+    ? nav.settings
+    : (listPages().find(({ href }) => href === `/${first}`)?.text ?? nav.fleet)
 }
 
 function useCounts() {
@@ -216,7 +239,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <a class="skip" href="#main">
         {say(commonTexts).skip}
       </a>
-      <button type="button" class="skip" onClick={goToTable}>
+      <button type="button" class="skip to-table" onClick={goToTable}>
         {say(commonTexts).skipToTable}
       </button>
       <header class="bar">

@@ -1,0 +1,145 @@
+import type { Locator } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { Api } from '../support/service.ts'
+import { findBarriers, signIn, visit } from './support/browser.ts'
+import { GATEWAY, pushAndSettle, workloadId } from './support/scene.ts'
+import { browser, connectAgent, openPage, page, seen, service, useStage } from './support/stage.ts'
+
+const VIEWER = { email: 'vera@example.com', password: 'long enough to pass' }
+let gateway = ''
+let hash = ''
+
+useStage({
+  pages: 'none',
+  async prepare() {
+    connectAgent('gateway', 'gateway-1', { behaviour: { kind: 'apply', delayMs: 100 } })
+    gateway = await workloadId(service, 'gateway')
+    hash = await pushAndSettle(service, gateway, GATEWAY)
+    await service.api.post('/api/users', { ...VIEWER, groups: ['viewer'] }, 201)
+  },
+})
+
+const leftOf = async (of: Locator) => Math.round((await of.boundingBox())?.x ?? Number.NaN)
+
+test('all of the sign-in page begins at one edge', async () => {
+  const { page: plain, context } = await visit(browser, service.url)
+  await plain.goto('/login')
+  const field = await leftOf(plain.getByLabel('E-mail'))
+  const textLeft = (of: Locator) =>
+    of.evaluate((one) => {
+      const range = document.createRange()
+      range.selectNodeContents(one)
+      return Math.round(range.getBoundingClientRect().left)
+    })
+  expect(await textLeft(plain.locator('.brand'))).toBe(field)
+  // Its border, which is not seen, is a pixel wide.
+  expect((await textLeft(plain.getByRole('button', { name: 'Français' }))) - field).toBeLessThanOrEqual(1)
+  await context.close()
+})
+
+describe('who only reads', () => {
+  test.each([
+    ['/approvals', 'Approvals', 'config:request'],
+    ['/campaigns', 'Campaigns', 'config:request'],
+    ['/reports', 'Reports', 'reports:export'],
+    ['/audit', 'Audit', 'audit:view'],
+    ['/settings/users', 'Users', 'users:manage'],
+    ['/settings/freeze', 'Freeze', 'settings:manage'],
+  ])(
+    'is told on %s which right it takes, beside no control that does nothing',
+    async (path, title, right) => {
+      const { page: plain, context, complaints } = await visit(browser, service.url)
+      await signIn(plain, VIEWER)
+      await plain.goto(path)
+      const main = plain.getByRole('main')
+      await main.getByRole('heading', { name: title, level: 1 }).waitFor()
+      await main.getByText(`(${right}). Whoever manages the users here can give it to you.`).waitFor()
+      expect(await main.locator('button, input, select, .tabs').count()).toBe(0)
+      expect(await findBarriers(plain)).toEqual([])
+      expect(complaints).toEqual([])
+      await context.close()
+    },
+  )
+})
+
+test('a section of the settings has its own heading', async () => {
+  await openPage()
+  for (const [path, title] of [
+    ['profile', 'Profile'],
+    ['labels', 'Trusted labels'],
+    ['label-rules', 'Label rules'],
+  ]) {
+    await page.goto(`/settings/${path}`)
+    await page.getByRole('heading', { name: title!, level: 1, exact: true }).waitFor()
+  }
+  await seen.context.close()
+})
+
+test('the way to the table is offered where there is one', async () => {
+  await openPage()
+  const way = page.getByRole('button', { name: 'Skip to the table' })
+  await page.getByRole('link', { name: 'gateway' }).waitFor()
+  expect(await way.isVisible()).toBe(true)
+  await page.goto(`/workloads/${gateway}/change`)
+  await page.locator('.cm-content').first().waitFor()
+  await expect.poll(() => way.isVisible()).toBe(false)
+  await seen.context.close()
+})
+
+test('the page of a push begins with whose it is', async () => {
+  await openPage()
+  await page.goto(`/workloads/${gateway}/pushes/${hash}`)
+  await page.getByRole('heading', { name: 'gateway · end to end', level: 1, exact: true }).waitFor()
+  await seen.context.close()
+})
+
+test('what a campaign is saved with stands at the end of its form', async () => {
+  await openPage()
+  await page.goto('/campaigns/new')
+  const save = page.getByRole('button', { name: 'Save and plan' })
+  await save.waitFor()
+  await page.locator('main form select').first().selectOption('patch')
+  await page.getByRole('textbox', { name: /JSON|Patch/ }).waitFor()
+  const top = (await save.boundingBox())!.y
+  for (const field of await page.locator('main form :is(.input, .area, .cm-editor)').all()) {
+    const box = await field.boundingBox()
+    if (box !== null) expect(top).toBeGreaterThanOrEqual(box.y + box.height)
+  }
+  await seen.context.close()
+})
+
+test('on half a desk the conditions of a label rule break between their words, and its buttons share a line', async () => {
+  const api = new Api(service.url)
+  await api.login()
+  await api.post(
+    '/api/label-rules',
+    {
+      name: 'Stores',
+      priority: 10,
+      selector: { match_labels: { 'identity/host.name': 'store-checkout-front-*' } },
+      labels: { 'cost.centre': 'retail-front-office' },
+      confirm_lowering: true,
+    },
+    201,
+  )
+  await openPage({ width: 1024 })
+  await page.goto('/settings/label-rules')
+  const edit = page.getByRole('button', { name: 'Edit Stores' })
+  await edit.waitFor()
+  const remove = page.getByRole('button', { name: 'Remove Stores' })
+  expect((await edit.boundingBox())!.y).toBe((await remove.boundingBox())!.y)
+  const broken = await page.getByRole('cell', { name: /identity\/host/ }).evaluate((cell) => {
+    const range = document.createRange()
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+    const words: string[] = []
+    for (let node = walker.nextNode(); node !== null; node = walker.nextNode())
+      for (const { index, 0: word } of (node.textContent ?? '').matchAll(/[\p{L}\d]+/gu)) {
+        range.setStart(node, index)
+        range.setEnd(node, index + word.length)
+        if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) words.push(word)
+      }
+    return words
+  })
+  expect(broken).toEqual([])
+  await seen.context.close()
+})
