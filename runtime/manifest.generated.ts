@@ -210,6 +210,7 @@ import workloadsInstance from '../functions/workloads/instance.ts'
 import workloadsInstances from '../functions/workloads/instances.ts'
 import workloadsLabel from '../functions/workloads/label.ts'
 import workloadsList from '../functions/workloads/list.ts'
+import workloadsListTrustedLabels from '../functions/workloads/list-trusted-labels.ts'
 import workloadsPatchLabels from '../functions/workloads/patch-labels.ts'
 import workloadsReadTrustedLabels from '../functions/workloads/read-trusted-labels.ts'
 import workloadsRelease from '../functions/workloads/release.ts'
@@ -433,6 +434,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'workloads/instances', definition: workloadsInstances },
   { id: 'workloads/label', definition: workloadsLabel },
   { id: 'workloads/list', definition: workloadsList },
+  { id: 'workloads/list-trusted-labels', definition: workloadsListTrustedLabels },
   { id: 'workloads/patch-labels', definition: workloadsPatchLabels },
   { id: 'workloads/read-trusted-labels', definition: workloadsReadTrustedLabels },
   { id: 'workloads/release', definition: workloadsRelease },

@@ -169,6 +169,9 @@ export const api = {
     call<LabelsPatched>('PATCH', '/api/workloads/labels', { signal, json: request }),
   trustedLabels: (id: string, signal?: Signal) =>
     call<TrustedLabels>('GET', `${w(id)}/trusted-labels`, { signal }),
+  /** One page of the workloads that operators set labels on; `address` is that of the next one. */
+  allTrustedLabels: (address: string | null, signal?: Signal) =>
+    call<TrustedLabels[]>('GET', address ?? `/api/trusted-labels?limit=${PAGE}`, { signal }),
   setTrustedLabels: (id: string, labels: Record<string, string>) =>
     call<TrustedLabels>('PUT', `${w(id)}/trusted-labels`, { json: { labels } }),
 

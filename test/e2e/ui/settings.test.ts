@@ -316,6 +316,15 @@ describe('labels that operators set', () => {
     await page.reload()
     await lines.waitFor()
     await expect.poll(() => lines.inputValue()).toBe('cluster=deep-1\nenv=atlantis\nselector.kept=yes')
+    // Who does not know its name finds it in the list of those that have labels.
+    await page.goto('/settings/labels')
+    const labelled = page.getByRole('region', { name: 'Workloads with labels' })
+    const set = labelled
+      .getByRole('row')
+      .filter({ hasText: 'cluster=deep-1 · env=atlantis · selector.kept=yes' })
+    await set.getByText('admin@example.com').waitFor()
+    await set.getByRole('link', { name: 'reported' }).click()
+    await expect.poll(() => lines.inputValue()).toBe('cluster=deep-1\nenv=atlantis\nselector.kept=yes')
     await page.goto('/?q=env%3Aatlantis')
     const row = page.getByRole('row', { name: /reported/ })
     await row.getByText('atlantis', { exact: true }).waitFor()

@@ -100,3 +100,34 @@ describe('PUT /api/workloads/{id}/trusted-labels', () => {
     })
   })
 })
+
+describe('GET /api/trusted-labels', () => {
+  const list = (query = '') => invoke(ctx, `GET /api/trusted-labels${query}`, { as: admin.token })
+
+  it('lists those that an operator set labels on, by name, page by page', async () => {
+    const { workloadId: other } = fakeAgent(ctx.fleet, { service: 'another' })
+    const { workloadId: bare } = fakeAgent(ctx.fleet, { service: 'bare' })
+    await ctx.advance(1_000)
+    await put({ labels: { env: 'prod' } })
+    await put({ labels: { team: 'payments' } }, other)
+    const all = (await list()).json as { workload_id: string }[]
+    // Other tests of this file leave theirs.
+    expect(all.filter(({ workload_id: id }) => id === workloadId || id === other)).toEqual([
+      { workload_id: other, labels: { team: 'payments' }, rule_labels: {} },
+      { workload_id: workloadId, labels: { env: 'prod' }, rule_labels: {} },
+    ])
+    expect(all.some(({ workload_id: id }) => id === bare)).toBe(false)
+    const paged: unknown[] = []
+    for (let next: string | undefined = '/api/trusted-labels?limit=1'; next !== undefined; ) {
+      const page = await invoke(ctx, `GET ${next}`, { as: admin.token })
+      paged.push(...(page.json as unknown[]))
+      next = /<([^>]+)>/.exec(page.headers['Link'] ?? '')?.[1]
+    }
+    expect(paged).toEqual(all)
+  })
+
+  it('is for those who may change them', async () => {
+    const editor = await signIn(ctx, { groups: ['editor'] })
+    expect(await invoke(ctx, 'GET /api/trusted-labels', { as: editor.token })).toMatchObject({ status: 403 })
+  })
+})
