@@ -7,7 +7,7 @@ import { FleetPage } from './pages/fleet.tsx'
 import { LoginPage } from './pages/login.tsx'
 import { lazy } from './parts/lazy.tsx'
 import { Head, useTitle } from './parts/page.tsx'
-import { PAGE_RIGHTS, Shell } from './parts/shell.tsx'
+import { nameOfPart, PAGE_RIGHTS, Shell } from './parts/shell.tsx'
 import { Toasts } from './parts/toast.tsx'
 import { matchPath, navigate, path, query } from './state/router.ts'
 import { holds, me, serverAway } from './state/session.ts'
@@ -15,45 +15,48 @@ import { holds, me, serverAway } from './state/session.ts'
 type Params = Record<string, string>
 type Page = ComponentType<{ params: Params }>
 
-const workload = lazy<{ params: Params }>(async () => (await import('./pages/workload.tsx')).WorkloadPage)
+/** A page whose code comes when it is first opened; where it does not, its part of the console is named. */
+const page = (load: () => Promise<Page>): Page => lazy(load, nameOfPart)
+
+const workload = page(async () => (await import('./pages/workload.tsx')).WorkloadPage)
 const LeftOutFor = lazy(async () => (await import('./parts/left-out-for.tsx')).LeftOutFor)
-const settings = lazy<{ params: Params }>(async () => (await import('./pages/settings.tsx')).SettingsPage)
+const settings = page(async () => (await import('./pages/settings.tsx')).SettingsPage)
 
 /** Every address of the console. The first that fits is shown. */
 const ROUTES: readonly (readonly [string, Page])[] = [
   ['/', FleetPage],
-  ['/workloads/:id/change', lazy(async () => (await import('./pages/change.tsx')).ChangePage)],
-  ['/workloads/:id/changes/:approval', lazy(async () => (await import('./pages/review.tsx')).ReviewPage)],
-  ['/workloads/:id/pushes/:hash', lazy(async () => (await import('./pages/push.tsx')).PushPage)],
-  ['/workloads/:id/rollouts/:rollout', lazy(async () => (await import('./pages/rollout.tsx')).RolloutPage)],
-  ['/workloads/:id/compare', lazy(async () => (await import('./pages/compare.tsx')).ComparePage)],
+  ['/workloads/:id/change', page(async () => (await import('./pages/change.tsx')).ChangePage)],
+  ['/workloads/:id/changes/:approval', page(async () => (await import('./pages/review.tsx')).ReviewPage)],
+  ['/workloads/:id/pushes/:hash', page(async () => (await import('./pages/push.tsx')).PushPage)],
+  ['/workloads/:id/rollouts/:rollout', page(async () => (await import('./pages/rollout.tsx')).RolloutPage)],
+  ['/workloads/:id/compare', page(async () => (await import('./pages/compare.tsx')).ComparePage)],
   ['/workloads/:id', workload],
   ['/workloads/:id/:tab', workload],
-  ['/approvals', lazy(async () => (await import('./pages/approvals.tsx')).ApprovalsPage)],
-  ['/campaigns', lazy(async () => (await import('./pages/campaigns.tsx')).CampaignsPage)],
-  ['/campaigns/new', lazy(async () => (await import('./pages/campaign-new.tsx')).NewCampaignPage)],
-  ['/adopt', lazy(async () => (await import('./pages/adopt.tsx')).AdoptPage)],
-  ['/campaigns/:id/edit', lazy(async () => (await import('./pages/campaign-new.tsx')).EditCampaignPage)],
-  ['/campaigns/:id', lazy(async () => (await import('./pages/campaign.tsx')).CampaignPage)],
-  ['/fleet-configs', lazy(async () => (await import('./pages/fleet-configs.tsx')).FleetConfigsPage)],
-  ['/fleet-configs/new', lazy(async () => (await import('./pages/fleet-config-new.tsx')).NewFleetConfigPage)],
+  ['/approvals', page(async () => (await import('./pages/approvals.tsx')).ApprovalsPage)],
+  ['/campaigns', page(async () => (await import('./pages/campaigns.tsx')).CampaignsPage)],
+  ['/campaigns/new', page(async () => (await import('./pages/campaign-new.tsx')).NewCampaignPage)],
+  ['/adopt', page(async () => (await import('./pages/adopt.tsx')).AdoptPage)],
+  ['/campaigns/:id/edit', page(async () => (await import('./pages/campaign-new.tsx')).EditCampaignPage)],
+  ['/campaigns/:id', page(async () => (await import('./pages/campaign.tsx')).CampaignPage)],
+  ['/fleet-configs', page(async () => (await import('./pages/fleet-configs.tsx')).FleetConfigsPage)],
+  ['/fleet-configs/new', page(async () => (await import('./pages/fleet-config-new.tsx')).NewFleetConfigPage)],
   [
     '/fleet-configs/:id/new-version',
-    lazy(async () => (await import('./pages/fleet-config-version-new.tsx')).NewFleetConfigVersionPage),
+    page(async () => (await import('./pages/fleet-config-version-new.tsx')).NewFleetConfigVersionPage),
   ],
-  ['/fleet-configs/:id', lazy(async () => (await import('./pages/fleet-config.tsx')).FleetConfigPage)],
-  ['/overview', lazy(async () => (await import('./pages/overview.tsx')).OverviewPage)],
-  ['/changes', lazy(async () => (await import('./pages/changes.tsx')).ChangesPage)],
-  ['/alerts', lazy(async () => (await import('./pages/alerts.tsx')).AlertsPage)],
-  ['/versions', lazy(async () => (await import('./pages/versions.tsx')).VersionsPage)],
-  ['/drift', lazy(async () => (await import('./pages/drift.tsx')).DriftPage)],
-  ['/templates', lazy(async () => (await import('./pages/templates.tsx')).TemplatesPage)],
-  ['/templates/new', lazy(async () => (await import('./pages/template-new.tsx')).NewTemplatePage)],
-  ['/templates/migrate', lazy(async () => (await import('./pages/migrate.tsx')).MigratePage)],
-  ['/templates/:id', lazy(async () => (await import('./pages/template.tsx')).TemplatePage)],
-  ['/reports', lazy(async () => (await import('./pages/reports.tsx')).ReportsPage)],
-  ['/audit', lazy(async () => (await import('./pages/audit.tsx')).AuditPage)],
-  ['/command-line', lazy(async () => (await import('./pages/command-line.tsx')).CommandLinePage)],
+  ['/fleet-configs/:id', page(async () => (await import('./pages/fleet-config.tsx')).FleetConfigPage)],
+  ['/overview', page(async () => (await import('./pages/overview.tsx')).OverviewPage)],
+  ['/changes', page(async () => (await import('./pages/changes.tsx')).ChangesPage)],
+  ['/alerts', page(async () => (await import('./pages/alerts.tsx')).AlertsPage)],
+  ['/versions', page(async () => (await import('./pages/versions.tsx')).VersionsPage)],
+  ['/drift', page(async () => (await import('./pages/drift.tsx')).DriftPage)],
+  ['/templates', page(async () => (await import('./pages/templates.tsx')).TemplatesPage)],
+  ['/templates/new', page(async () => (await import('./pages/template-new.tsx')).NewTemplatePage)],
+  ['/templates/migrate', page(async () => (await import('./pages/migrate.tsx')).MigratePage)],
+  ['/templates/:id', page(async () => (await import('./pages/template.tsx')).TemplatePage)],
+  ['/reports', page(async () => (await import('./pages/reports.tsx')).ReportsPage)],
+  ['/audit', page(async () => (await import('./pages/audit.tsx')).AuditPage)],
+  ['/command-line', page(async () => (await import('./pages/command-line.tsx')).CommandLinePage)],
   ['/settings', settings],
   ['/settings/:section', settings],
 ]

@@ -37,7 +37,7 @@ export const shellTexts = defineTexts({
     connecting: 'connecting',
     away: 'not live',
     stale: (clock: string) => `stale since ${clock}`,
-    staleLine: (clock: string) => `You see ${clock}: the connection is lost and tried again.`,
+    staleLine: (clock: string) => `No connection since ${clock}; it is tried again.`,
     liveTitle: 'Changes arrive as they happen.',
     awayTitle: 'The live connection is lost; what you see may be old. It is fetched again on reconnecting.',
     signOut: 'Sign out',
@@ -149,8 +149,7 @@ export const shellTexts = defineTexts({
     connecting: 'connexion',
     away: 'hors direct',
     stale: (clock: string) => `figé depuis ${clock}`,
-    staleLine: (clock: string) =>
-      `Vous voyez ${clock} : la connexion est perdue, un nouvel essai est en cours.`,
+    staleLine: (clock: string) => `Pas de connexion depuis ${clock} ; un nouvel essai est en cours.`,
     liveTitle: 'Les changements arrivent dès qu’ils se produisent.',
     awayTitle:
       'La liaison en direct est perdue ; ce que vous voyez peut dater. Tout est relu à la reconnexion.',

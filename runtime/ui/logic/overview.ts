@@ -1,5 +1,6 @@
 import type { Presence } from '../../../lib/model/presence.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
+import type { EventStatsWindow } from '../../../lib/wire/events.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
 import type { FleetSummary } from '../../../lib/wire/fleet-summary.ts'
 import type { Tone } from './diagnosis.ts'
@@ -16,6 +17,21 @@ export function toHealthLines(health: FleetHealth): Record<Presence, (number | n
     disconnected: lineOf('disconnected'),
     leaving: lineOf('leaving'),
   }
+}
+
+/** The shortest window that has all that was counted: of a service that is young the others would be nearly empty. */
+export function windowOf({ buckets }: FleetHealth, nowMs: number): EventStatsWindow {
+  const first = buckets[0]
+  if (first === undefined) return '24h'
+  const hours = (nowMs - Date.parse(first.start)) / 3_600_000
+  return hours <= 1 ? '1h' : hours <= 6 ? '6h' : '24h'
+}
+
+/** Since when something was counted, where that is within the window; null where it was counted all the time. */
+export function countedSince({ since, bucket_seconds: seconds, buckets }: FleetHealth): string | null {
+  const first = buckets[0]?.start
+  if (first === undefined) return null
+  return Date.parse(first) - Date.parse(since) >= seconds * 1_000 ? first : null
 }
 
 /** The window as bars, with a gap of zeros where nothing was counted; empty where nothing was counted at all. */

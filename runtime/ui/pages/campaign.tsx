@@ -368,5 +368,9 @@ export function CampaignPage({ params }: { params: Record<string, string> }) {
         <LeftOutFor permission="config:request" />
       </>
     )
-  return <Loaded of={campaign}>{(of) => <Campaign of={of} reload={campaign.reload} />}</Loaded>
+  return (
+    <Loaded of={campaign} title={say(campaignTexts).title}>
+      {(of) => <Campaign of={of} reload={campaign.reload} />}
+    </Loaded>
+  )
 }

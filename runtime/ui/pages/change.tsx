@@ -24,6 +24,7 @@ import { GitNotice, useInGit } from '../parts/git-notice.tsx'
 import { Head } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
+import { headingOf } from '../parts/workload-link.tsx'
 import type { Result } from '../state/api.ts'
 import { keepDraft, readDraft, readDraftAside, setDraftAside } from '../state/drafts.ts'
 import { api } from '../state/endpoints.ts'
@@ -475,7 +476,7 @@ export function ChangePage({ params }: { params: Record<string, string> }) {
     loadBase(workload.data!, abort),
   )
   return (
-    <Loaded of={workload}>
+    <Loaded of={workload} title={headingOf(id)}>
       {(data) => (
         <>
           <Head title={words.title(callOf(data))}>

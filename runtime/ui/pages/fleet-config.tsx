@@ -267,5 +267,9 @@ export function FleetConfigPage({ params }: { params: Record<string, string> }) 
     (abort) => api.fleetConfig(id, abort),
     (frame) => frame.type === 'campaign_update' || frame.type === 'auto_apply_update',
   )
-  return <Loaded of={config}>{(data) => <FleetConfig of={data} reload={config.reload} />}</Loaded>
+  return (
+    <Loaded of={config} title={say(fleetConfigTexts).title}>
+      {(data) => <FleetConfig of={data} reload={config.reload} />}
+    </Loaded>
+  )
 }

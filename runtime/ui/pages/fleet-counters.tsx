@@ -84,6 +84,14 @@ function useLines(): ReturnType<typeof toHealthLines> {
   return last.current
 }
 
+/** What the server counts of the whole fleet, for as long as only a part of it is here. */
+function useServerCounts(isWanted: boolean): Partial<Record<FleetFilter | 'all', number>> {
+  const summary = useResource(isWanted ? 'fleet-counts' : null, (abort) => api.fleetSummary(abort))
+  if (summary.data === null) return {}
+  const { counts, troubled_count: wrong } = summary.data
+  return { ...counts, wrong }
+}
+
 /** What is wrong, in numbers; each number leads to its workloads. */
 export function FleetCounters({ current }: { current: FleetFilter | null }) {
   const words = say(fleetTexts)
@@ -95,9 +103,16 @@ export function FleetCounters({ current }: { current: FleetFilter | null }) {
   const lines = useLines()
   // Counts of a part of the fleet would be wrong ones: nobody degraded, while the one who is has not come yet.
   const isWhole = fleetLoaded.value
-  const show = (number: number) => (isWhole ? formatNumber(number) : PENDING)
+  const counts = useServerCounts(!isWhole)
+  const countOf = (id: FleetFilter | 'all'): number | undefined =>
+    isWhole ? (id === 'all' ? all : by[id]) : counts[id]
+  const show = (number: number | undefined) => (number === undefined ? PENDING : formatNumber(number))
+  const lookOf = (id: FleetFilter): string => {
+    const number = countOf(id)
+    return number === undefined ? 'pending' : number === 0 ? 'zero' : (TONES[id] ?? '')
+  }
   const shown = (Object.keys(FLEET_FILTERS) as FleetFilter[]).filter(
-    (id) => !isRare(id) || by[id] > 0 || current === id,
+    (id) => !isRare(id) || (countOf(id) ?? 0) > 0 || current === id,
   )
   return (
     <nav aria-label={words.counters} aria-busy={!isWhole}>
@@ -105,17 +120,14 @@ export function FleetCounters({ current }: { current: FleetFilter | null }) {
       <ul class="counters">
         <li>
           <a href={hrefWith({ show: null })} aria-current={isAll ? 'true' : undefined}>
-            <strong>{show(all)}</strong>
+            <strong>{show(countOf('all'))}</strong>
             <span>{words.all}</span>
           </a>
         </li>
         {shown.map((id) => (
-          <li
-            key={id}
-            class={`${isWhole ? (by[id] === 0 ? 'zero' : (TONES[id] ?? '')) : 'pending'}${isRare(id) ? ' rare' : ''}`}
-          >
+          <li key={id} class={`${lookOf(id)}${isRare(id) ? ' rare' : ''}`}>
             <a href={hrefWith({ show: id })} aria-current={current === id ? 'true' : undefined}>
-              <strong>{show(by[id])}</strong>
+              <strong>{show(countOf(id))}</strong>
               <span>{id === 'all_unhealthy' ? words.allUnhealthyOfThem : words[id]}</span>
               {isCounted(id) && (
                 // Its room is there from the start, so that nothing moves when it comes.

@@ -10,11 +10,11 @@ import { alertTexts, describeAlertGroup } from '../i18n/alerts.ts'
 import { describeError } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
-import { formatNumber, tick } from '../i18n/format.ts'
+import { formatExact, formatNumber, tick } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { describeFleet, listSome, overviewTexts } from '../i18n/overview.ts'
 import { hrefOfMoment } from '../logic/moments.ts'
-import { isMade, judgeFleet, toHealthBars, toneOf } from '../logic/overview.ts'
+import { countedSince, isMade, judgeFleet, toHealthBars, toneOf, windowOf } from '../logic/overview.ts'
 import { causeHref, nameOfSubject, sayAlert, useNamesOf } from '../parts/alert-table.tsx'
 import { ChangeList } from '../parts/change-list.tsx'
 import type { ChartProps } from '../parts/chart.tsx'
@@ -101,6 +101,7 @@ function OverTime({ health }: { health: FleetHealth }) {
     [bars, status],
   )
   if (bars.times.length === 0) return <p class="muted">{words.noChart}</p>
+  const since = countedSince(health)
   return (
     <div class="stack tight">
       <Chart
@@ -111,7 +112,9 @@ function OverTime({ health }: { health: FleetHealth }) {
         isSum={false}
         hrefOf={hrefOfMoment}
       />
-      <p class="muted small">{words.gap}</p>
+      <p class="muted small">
+        {words.gap} {since !== null && words.countedSince(formatExact(since))}
+      </p>
     </div>
   )
 }
@@ -120,10 +123,14 @@ function Health({ shares }: { shares: FleetSummary['counts'] | null }) {
   const words = say(overviewTexts)
   const { windows } = say(historyTexts)
   const wanted = query.value.get('window')
-  const window = EVENT_STATS_WINDOWS.find((id) => id === wanted) ?? '24h'
-  const health = useResource(`health:${window}:${Math.floor(tick.value / COUNT_EVERY_MS)}`, (abort) =>
+  const chosen = EVENT_STATS_WINDOWS.find((id) => id === wanted)
+  const turn = Math.floor(tick.value / COUNT_EVERY_MS)
+  const day = useResource(chosen ? null : `health:24h:${turn}`, (abort) => api.fleetHealth('24h', abort))
+  const window = chosen ?? (day.data === null ? '24h' : windowOf(day.data, Date.now()))
+  const part = useResource(chosen || window !== '24h' ? `health:${window}:${turn}` : null, (abort) =>
     api.fleetHealth(window, abort),
   )
+  const health = chosen || window !== '24h' ? part : day
   return (
     <section class="pane stack health" aria-label={words.health}>
       <div class="head">
@@ -134,7 +141,7 @@ function Health({ shares }: { shares: FleetSummary['counts'] | null }) {
             label={words.window}
             value={window}
             options={EVENT_STATS_WINDOWS.map((id) => [id, windows[id]])}
-            onValue={(id) => setQuery({ window: id === '24h' ? null : id })}
+            onValue={(id) => setQuery({ window: id })}
           />
         </div>
       </div>

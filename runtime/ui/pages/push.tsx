@@ -19,6 +19,7 @@ import { CorrectLink } from '../parts/correct-link.tsx'
 import { Loaded, Waiting } from '../parts/failure.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
 import { Ago, PushMark, Track } from '../parts/state.tsx'
+import { headingOf } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
 import { callOf } from '../state/names.ts'
 import { query } from '../state/router.ts'
@@ -359,10 +360,10 @@ export function PushPage({ params }: { params: Record<string, string> }) {
   // What it is called and what stands in its parts comes from all of these: shown one by one they would push each other.
   const isKnown = !isAwaited && (history.data !== null || history.failure !== null)
   return (
-    <Loaded of={workload}>
+    <Loaded of={workload} title={headingOf(id)}>
       {(data) =>
         !isKnown ? (
-          <Waiting />
+          <Waiting title={callOf(data)} />
         ) : (
           <>
             <Title workload={data} hash={hash} push={push} asked={asked} />

@@ -13,6 +13,7 @@ import { unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
+import { headingOf } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
 import { callOf } from '../state/names.ts'
 import { can, may } from '../state/session.ts'
@@ -182,12 +183,12 @@ export function ReviewPage({ params }: { params: Record<string, string> }) {
       ((frame.type === 'push_update' || frame.type === 'auto_rollback_applied') && touches(frame)),
   )
   return (
-    <Loaded of={workload}>
+    <Loaded of={workload} title={headingOf(id)}>
       {(data) =>
         request.failure?.status === 403 ? (
           <RequestOutside workload={data} />
         ) : (
-          <Loaded of={request}>
+          <Loaded of={request} title={callOf(data)}>
             {(approval) => {
               const title = approval.request_comment.split('\n')[0] || words.title(callOf(data))
               return (

@@ -488,7 +488,7 @@ export function RolloutPage({ params }: { params: Record<string, string> }) {
   // The hub tells of changes; while it runs, a slow poll covers what the hub coalesces.
   usePolling(isRunning, rollout.reload, POLL_MS)
   return (
-    <Loaded of={rollout}>
+    <Loaded of={rollout} title={words.title}>
       {(data) => {
         const [tone, shape] = LOOK[data.status]
         const name = workload.data ? callOf(workload.data) : id

@@ -83,7 +83,12 @@ export function TemplatePage({ params }: { params: Record<string, string> }) {
   const template = useResource(may('config:read_content') ? `template:${id}` : null, (abort) =>
     api.template(id, abort),
   )
-  if (may('config:read_content')) return <Loaded of={template}>{(data) => <Template of={data} />}</Loaded>
+  if (may('config:read_content'))
+    return (
+      <Loaded of={template} title={words.title}>
+        {(data) => <Template of={data} />}
+      </Loaded>
+    )
   return (
     <>
       <Head title={words.title} />

@@ -20,6 +20,7 @@ import { Loaded } from '../parts/failure.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { Head, Pairs, Tabs } from '../parts/page.tsx'
 import { Ago, SeenAgo, StatusMark } from '../parts/state.tsx'
+import { headingOf } from '../parts/workload-link.tsx'
 import { WorkloadLinks } from '../parts/workload-links.tsx'
 import { api } from '../state/endpoints.ts'
 import { isShared, lineOf } from '../state/names.ts'
@@ -173,7 +174,7 @@ export function WorkloadPage({ params }: { params: Record<string, string> }) {
   const current = (wanted in TABS ? wanted : 'overview') as keyof typeof TABS
   const Tab = TABS[current]
   return (
-    <Loaded of={workload}>
+    <Loaded of={workload} title={headingOf(id)}>
       {(data) => {
         const props = { workload: data, topology, history, failing, complaint, isReadInFull }
         return (

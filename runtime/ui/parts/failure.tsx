@@ -7,6 +7,7 @@ import { sayProblem } from '../i18n/problems.ts'
 import type { Failure } from '../state/api.ts'
 import { heardAt, hubState } from '../state/hub.ts'
 import type { Resource } from '../state/use-resource.ts'
+import { Head } from './page.tsx'
 
 /** A failure in the reader's words; the server's own sentence where its code is not known here. */
 export function describeFailure(failure: Failure): string {
@@ -40,19 +41,34 @@ export function FailureNotice({ failure, retry }: { failure: Failure; retry?: ()
   )
 }
 
-/** That something is on its way; and, where the server is silent, that it may not come. */
-export function Waiting() {
+/**
+ * That something is on its way; and, where the server is silent, that it may not come: of a whole page with its `title`
+ * then, as one cannot see any more what was asked for.
+ */
+export function Waiting({ title }: { title?: string | undefined }) {
   const words = say(commonTexts)
   const since = hubState.value === 'away' ? heardAt.value : null
   return (
-    <p class="empty" role="status">
-      {words.loading} {since && words.silentSince(formatClock(since))}
-    </p>
+    <>
+      {since !== null && title !== undefined && <Head title={title} />}
+      <p class="empty" role="status">
+        {words.loading} {since && words.silentSince(formatClock(since))}
+      </p>
+    </>
   )
 }
 
 /** A resource once it is there; before, that it loads; instead, why it did not come. */
-export function Loaded<T>({ of, children }: { of: Resource<T>; children: (data: T) => ComponentChildren }) {
+export function Loaded<T>({
+  of,
+  title,
+  children,
+}: {
+  of: Resource<T>
+  /** What a page is called that has no heading of its own until this is there. */
+  title?: string
+  children: (data: T) => ComponentChildren
+}) {
   if (of.data !== null) {
     return (
       <>
@@ -61,6 +77,11 @@ export function Loaded<T>({ of, children }: { of: Resource<T>; children: (data: 
       </>
     )
   }
-  if (of.failure) return <FailureNotice failure={of.failure} retry={of.reload} />
-  return <Waiting />
+  if (!of.failure) return <Waiting title={title} />
+  return (
+    <>
+      {title !== undefined && <Head title={title} />}
+      <FailureNotice failure={of.failure} retry={of.reload} />
+    </>
+  )
 }

@@ -3,15 +3,20 @@ import { useEffect, useState } from 'preact/hooks'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { Waiting } from './failure.tsx'
+import { Head } from './page.tsx'
 
 /** How many milliseconds the code of a page may take before the page says that it does not come. */
 const LIMIT_MS = 15_000
 
 /**
  * A component whose code comes when it is first shown. A chunk that a newer version replaced reloads the page; one that
- * only takes long may still come, and is shown when it does.
+ * only takes long may still come, and is shown when it does. Of a page `titleOf` says what it is called, which is shown where
+ * it does not come.
  */
-export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+export function lazy<P extends object>(
+  load: () => Promise<ComponentType<P>>,
+  titleOf?: () => string,
+): ComponentType<P> {
   let loaded: ComponentType<P> | null = null
   return function Lazy(props: P) {
     const [component, setComponent] = useState<{ type: ComponentType<P> } | null>(
@@ -38,14 +43,18 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): C
       const Component = component.type
       return <Component {...props} />
     }
-    if (!isLost) return <Waiting />
+    const title = titleOf?.()
+    if (!isLost) return <Waiting title={title} />
     return (
-      <div class="notice" role="alert">
-        <div>{words.noAnswer}</div>
-        <button type="button" class="btn" onClick={() => window.location.reload()}>
-          {words.retry}
-        </button>
-      </div>
+      <>
+        {title !== undefined && <Head title={title} />}
+        <div class="notice" role="alert">
+          <div>{words.noAnswer}</div>
+          <button type="button" class="btn" onClick={() => window.location.reload()}>
+            {words.retry}
+          </button>
+        </div>
+      </>
     )
   }
 }

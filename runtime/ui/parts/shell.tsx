@@ -210,7 +210,7 @@ function Pages() {
 const isCurrent = (href: string) =>
   href === '/' ? path.value === '/' || path.value.startsWith('/workloads') : path.value.startsWith(href)
 
-/** Go past filters and tools to the first row of the page's table; a page without one is begun at its content. */
+/** Go past filters and tools to the first row of the page's table, or to its content where that has nothing to focus. */
 function goToTable(): void {
   const first = document.querySelector<HTMLElement>('main .sheet tbody :is(a, button, input)')
   const target = first ?? document.getElementById('main')

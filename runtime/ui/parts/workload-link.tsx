@@ -1,7 +1,9 @@
 import { nameOf } from '../../../lib/model/workload-names.ts'
 import { placeOf } from '../../../lib/model/workload-states.ts'
+import { say } from '../i18n/define.ts'
+import { shellTexts } from '../i18n/shell.ts'
 import { tellingFirst } from '../logic/workloads.ts'
-import { isShared, namedOf, useNames } from '../state/names.ts'
+import { callOf, isShared, namedOf, useNames } from '../state/names.ts'
 
 /** A name of at most so many letters stands on one line, also where a hyphen would let it break. */
 const SHORT_NAME = 20
@@ -30,6 +32,12 @@ export function WorkloadName({ name, place = '', href, look = 'name', isAlone = 
 
 /** What `WorkloadName` shows beside its link; '' for nothing. */
 export const besideName = (name: string, place = ''): string => tellingFirst(name, place, isShared(name))[1]
+
+/** The heading of a workload's page that does not come: what it is called, or else the part of the console that it is in. */
+export function headingOf(id: string): string {
+  const known = namedOf(id)
+  return known ? callOf(known) : say(shellTexts).nav.fleet
+}
 
 /**
  * A workload that something else names by its id, as a link: its name, and what tells it from its namesakes. The start of

@@ -138,7 +138,7 @@ test('a change that waits stands below what is wrong, which keeps the width', as
   await seen.context.close()
 })
 
-test('while only a part of the fleet is there its counters say no number', async () => {
+test('while only a part of the fleet is there its counters say what the server counts, or no number', async () => {
   await openPage()
   await page.route('**/api/workloads?limit=*', async (route) => {
     // The second page never comes.
@@ -148,10 +148,14 @@ test('while only a part of the fleet is there its counters say no number', async
     return route.fulfill({ response: answer, headers: { ...answer.headers(), link } })
   })
   await page.reload()
-  const degraded = page.getByRole('navigation', { name: 'Counters' }).getByRole('link', { name: /degraded/ })
-  await expect.poll(() => degraded.textContent()).toMatch(/^…/)
+  const counters = page.getByRole('navigation', { name: 'Counters' })
+  const degraded = counters.getByRole('link', { name: /degraded/ })
+  await counters.getByRole('link', { name: /^… ?drifted/ }).waitFor()
+  await expect.poll(() => degraded.textContent()).toMatch(/^1/)
+  await counters.getByRole('link', { name: /^\d+ ?workloads/ }).waitFor()
   await page.unroute('**/api/workloads?limit=*')
   await page.reload()
   await expect.poll(() => degraded.textContent()).toMatch(/^1/)
+  await counters.getByRole('link', { name: /^0 ?drifted/ }).waitFor()
   await seen.context.close()
 })

@@ -29,8 +29,12 @@ describe('a service that does not answer', () => {
     await menu('Fleet').click()
     freeze()
     await page.getByText(/^stale since \d\d:\d\d$/).waitFor({ timeout: 30_000 })
-    // Said over the page as well: who looks at its numbers does not look at the mark.
-    await page.getByText(/^You see \d\d:\d\d: the connection is lost/).waitFor()
+    // Said over the page as well: who looks at its numbers does not look at the mark. It covers nothing of the page.
+    const bar = page.getByText(/^No connection since \d\d:\d\d; it is tried again\.$/)
+    await bar.waitFor()
+    const box = (await bar.boundingBox())!
+    const heading = (await page.getByRole('heading', { level: 1 }).boundingBox())!
+    expect(box.y + box.height).toBeLessThanOrEqual(heading.y)
     await menu('Alerts').click()
     await page.getByText(/Loading… The server has been silent since \d\d:\d\d\./).waitFor()
     await page.getByText('The server did not answer within 15 s.').waitFor({ timeout: 30_000 })
@@ -44,9 +48,23 @@ describe('a service that does not answer', () => {
     freeze()
     await menu('Audit').click()
     await page.getByRole('button', { name: 'Try again' }).waitFor({ timeout: 30_000 })
+    // One still sees what was asked for.
+    await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor()
     thaw()
     // The page also appears without a click on the button.
     await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor()
+  })
+
+  test('leaves the page of a workload its name', async () => {
+    await page.getByRole('link', { name: 'quiet' }).click()
+    await page.getByText('All is well', { exact: false }).or(page.locator('.tabs')).first().waitFor()
+    await page.goBack()
+    await page.getByRole('link', { name: 'quiet' }).waitFor()
+    freeze()
+    await page.getByRole('link', { name: 'quiet' }).click()
+    await page.getByRole('heading', { name: 'quiet', level: 1 }).waitFor({ timeout: 30_000 })
+    await page.getByText('The server did not answer within 15 s.').waitFor({ timeout: 30_000 })
+    await page.getByRole('heading', { name: 'quiet', level: 1 }).waitFor()
   })
 
   test('says of a change that it may have been done', async () => {

@@ -8,11 +8,13 @@ import { language } from '../../../runtime/ui/i18n/define.ts'
 import { describeFleet, listSome } from '../../../runtime/ui/i18n/overview.ts'
 import { toStretches } from '../../../runtime/ui/logic/bars.ts'
 import {
+  countedSince,
   isMade,
   judgeFleet,
   toHealthBars,
   toHealthLines,
   toneOf,
+  windowOf,
 } from '../../../runtime/ui/logic/overview.ts'
 import { matchesSearch } from '../../../runtime/ui/logic/search.ts'
 import { FLEET_FILTERS, groupWorkloads, sortWorkloads } from '../../../runtime/ui/logic/workloads.ts'
@@ -293,5 +295,36 @@ describe('a grouped fleet', () => {
 
   test('stands by the names of its groups where its rows are sorted otherwise', () => {
     expect(grouped(false).map(([value]) => value)).toEqual(['atlas', 'beta', 'beta 10', 'zeta'])
+  })
+})
+
+describe('what was counted of a service that is young', () => {
+  const bucket = (start: string) => ({
+    start,
+    connected: 1,
+    degraded: 0,
+    all_unhealthy: 0,
+    disconnected: 0,
+    leaving: 0,
+  })
+  const health = (...starts: string[]) => ({
+    window: '24h' as const,
+    bucket_seconds: 1_800,
+    since: '2026-06-30T09:00:00.000Z',
+    buckets: starts.map(bucket),
+  })
+  const now = Date.parse('2026-07-01T09:10:00.000Z')
+
+  test('is shown in the shortest window that has all of it', () => {
+    expect(windowOf(health('2026-07-01T08:30:00.000Z', '2026-07-01T09:00:00.000Z'), now)).toBe('1h')
+    expect(windowOf(health('2026-07-01T05:30:00.000Z'), now)).toBe('6h')
+    expect(windowOf(health('2026-06-30T09:00:00.000Z'), now)).toBe('24h')
+    expect(windowOf(health(), now)).toBe('24h')
+  })
+
+  test('says since when, where that is not the whole window', () => {
+    expect(countedSince(health('2026-07-01T08:30:00.000Z'))).toBe('2026-07-01T08:30:00.000Z')
+    expect(countedSince(health('2026-06-30T09:00:00.000Z', '2026-07-01T08:30:00.000Z'))).toBeNull()
+    expect(countedSince(health())).toBeNull()
   })
 })
