@@ -18,7 +18,6 @@ export const historyTexts = defineTexts({
       `No config that works is assigned: ${hash} failed, and there was nothing to go back to.`,
     seeFailed: 'See it, and why it failed',
     noRunning: 'No instance reports its config.',
-    hidden: 'Your role may not read configs.',
     agree: 'All instances run what is assigned.',
     disagree: (count: number) =>
       `${n(count)} ${plural(count, 'instance does', 'instances do')} not run what is assigned.`,
@@ -105,7 +104,6 @@ export const historyTexts = defineTexts({
       `Aucune config qui marche n’est assignée : ${hash} a échoué, et il n’y avait rien où revenir.`,
     seeFailed: 'La voir, et pourquoi elle a échoué',
     noRunning: 'Aucune instance ne signale sa config.',
-    hidden: 'Votre rôle ne lit pas les configs.',
     agree: 'Toutes les instances exécutent ce qui est assigné.',
     disagree: (count: number) =>
       `${n(count)} ${plural(count, 'instance n’exécute', 'instances n’exécutent')} pas ce qui est assigné.`,

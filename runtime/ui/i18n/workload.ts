@@ -187,7 +187,6 @@ export const workloadTexts = defineTexts({
     },
     pipelines: 'Pipelines',
     noPipelines: 'There is no config to draw.',
-    pipelinesHidden: 'Your role may not read configs, so the pipelines cannot be drawn.',
     lastPush: 'Last push',
     noPush: 'Nothing was pushed yet.',
     pushCounts: (applied: number, failed: number, waiting: number) =>
@@ -452,7 +451,6 @@ export const workloadTexts = defineTexts({
     },
     pipelines: 'Pipelines',
     noPipelines: 'Il n’y a pas de config à dessiner.',
-    pipelinesHidden: 'Votre rôle ne lit pas les configs ; les pipelines ne peuvent pas être dessinés.',
     lastPush: 'Dernière poussée',
     noPush: 'Rien n’a encore été poussé.',
     pushCounts: (applied: number, failed: number, waiting: number) =>

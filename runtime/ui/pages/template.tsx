@@ -5,6 +5,7 @@ import { describeTemplate, describeVariable } from '../i18n/library-words.ts'
 import { CodeView } from '../parts/code.tsx'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { Head } from '../parts/page.tsx'
 import { Pipelines } from '../parts/pipelines.tsx'
 import { WorkloadPicker } from '../parts/workload-picker.tsx'
@@ -92,7 +93,7 @@ export function TemplatePage({ params }: { params: Record<string, string> }) {
   return (
     <>
       <Head title={words.title} />
-      <p class="empty">{words.hidden}</p>
+      <LeftOutFor permission="config:read_content" />
     </>
   )
 }

@@ -15,6 +15,7 @@ import { CodeView, CompareView } from '../parts/code.tsx'
 import { Action, ActionLink, Select, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { GitNotice, useInGit } from '../parts/git-notice.tsx'
+import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { Sheet } from '../parts/page.tsx'
 import { Pipelines } from '../parts/pipelines.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
@@ -301,9 +302,8 @@ function Running({
 
 /** The config that is assigned, what the instances run, and the picture of the pipelines. */
 export function ConfigurationTab({ workload, topology, failing, complaint }: TabProps) {
-  const words = say(historyTexts)
   const git = useInGit(workload.id)
-  if (!may('config:read_content')) return <p class="empty">{words.hidden}</p>
+  if (!may('config:read_content')) return <LeftOutFor permission="config:read_content" />
   return (
     <div class="stack">
       <GitNotice workload={workload} git={git} />

@@ -14,6 +14,7 @@ import { FleetStandingNote } from '../parts/fleet-standing.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { describeFault, describeOddity } from '../parts/instance-words.ts'
 import { lazy } from '../parts/lazy.tsx'
+import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { Ago, PushMark, Track } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
@@ -52,16 +53,12 @@ function PipelinesPane(props: Pick<TabProps, 'workload' | 'topology' | 'failing'
     <section>
       <h2>{words.pipelines}</h2>
       <div class="pane">
-        {yaml ? (
+        {!may('config:read_content') ? (
+          <LeftOutFor permission="config:read_content" />
+        ) : yaml ? (
           <Pipelines yaml={yaml} failing={props.failing} />
         ) : (
-          <p class="muted">
-            {isLoading
-              ? say(commonTexts).loading
-              : may('config:read_content')
-                ? words.noPipelines
-                : words.pipelinesHidden}
-          </p>
+          <p class="muted">{isLoading ? say(commonTexts).loading : words.noPipelines}</p>
         )}
       </div>
     </section>

@@ -15,7 +15,7 @@ describe('one’s own settings', () => {
     await signIn(page)
     await page.goto('/settings/profile')
     await page.getByLabel('Language').selectOption('fr')
-    await page.getByRole('heading', { name: 'Réglages' }).waitFor()
+    await page.getByRole('heading', { name: 'Profil', level: 1 }).waitFor()
     await expect.poll(() => page.evaluate(() => document.documentElement.lang)).toBe('fr')
     const stored = page.waitForResponse(
       (response) =>

@@ -62,6 +62,22 @@ describe('who only reads', () => {
   )
 })
 
+test('what a reader may not see of a page is refused in the same words', async () => {
+  const { page: plain, context } = await visit(browser, service.url)
+  await signIn(plain, VIEWER)
+  for (const path of [
+    `/workloads/${gateway}`,
+    `/workloads/${gateway}/configuration`,
+    '/templates/tpl-traces-tempo',
+  ]) {
+    await plain.goto(path)
+    await plain
+      .getByText('(config:read_content). Whoever manages the users here can give it to you.')
+      .waitFor()
+  }
+  await context.close()
+})
+
 test('a section of the settings has its own heading', async () => {
   await openPage()
   for (const [path, title] of [
