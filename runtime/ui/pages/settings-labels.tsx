@@ -106,7 +106,7 @@ function Labelled() {
     return known ? labelOf(known) : id.slice(0, 8)
   }
   return (
-    <section class="ground stack tight" aria-label={words.labelled}>
+    <section class="ground stack tight">
       <h2>{words.labelled}</h2>
       {failure !== null && <FailureNotice failure={failure} retry={reload} />}
       {rows.length === 0 && isLoading && <Waiting />}
