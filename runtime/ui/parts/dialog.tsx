@@ -1,14 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
-/** A modal dialog; Escape and the backdrop close it, focus returns where it was. */
-export function Dialog({
-  title,
-  onClose,
-  children,
-  isBare = false,
-  isAlarm = false,
-}: {
+interface DialogProps {
   title: string
   onClose: () => void
   children: ComponentChildren
@@ -16,7 +9,10 @@ export function Dialog({
   isBare?: boolean
   /** What it asks for is done against a rule: its heading says so by its colour and its shape. */
   isAlarm?: boolean
-}) {
+}
+
+/** A modal dialog; Escape and the backdrop close it, focus returns where it was. */
+export function Dialog({ title, onClose, children, isBare = false, isAlarm = false }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
   // At once and not after the next frame: what is typed meanwhile belongs into the dialog.
