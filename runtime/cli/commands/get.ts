@@ -1,6 +1,8 @@
 import { aboutOf } from '../../../lib/model/alert-about.ts'
 import { sayError } from '../../../lib/model/error-words.ts'
 import { placeOf } from '../../../lib/model/places.ts'
+import { sayTrouble, TROUBLE_WORDS } from '../../../lib/model/trouble-words.ts'
+import { troubleRank } from '../../../lib/model/troubles.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { ApprovalSummary } from '../../../lib/wire/approvals.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
@@ -29,15 +31,21 @@ async function readWith<Item>(
   api: Api,
   path: string,
   row: (item: Item) => readonly string[],
+  /** How people are shown them; programs get them as the service sends them. */
+  compare?: (a: Item, b: Item) => number,
 ): Promise<Listed> {
   const records = await api.get<Item[]>(path)
-  return { records, rows: records.map(row) }
+  return { records, rows: (compare === undefined ? records : [...records].sort(compare)).map(row) }
 }
 
 /** The workloads by id, and what people call each; one that is gone is called by its id. */
 async function readWorkloads(api: Api) {
   const all = new Map((await api.get<WorkloadRecord[]>('/api/workloads')).map((one) => [one.id, one]))
-  return { all, nameOf: (id: string) => all.get(id)?.display_name || id }
+  return {
+    all,
+    nameOf: (id: string) => all.get(id)?.display_name || id,
+    placeOf: (id: string) => placeOf(all.get(id)?.fingerprint_keys ?? {}) || '-',
+  }
 }
 
 /** What happened, with what it is about and on which instances, as the pages say it. */
@@ -67,15 +75,22 @@ const KINDS: Readonly<Record<string, Kind>> = {
     isOfWorkload: false,
     head: ['NAME', 'PLACE', 'STATUS', 'VERSION', 'INSTANCES', 'CONFIG', 'TROUBLE', 'ID'],
     read: (api) =>
-      readWith<WorkloadRecord>(api, '/api/workloads', (one) => [
-        ...[one.display_name, placeOf(one.fingerprint_keys ?? {}) || '-', one.status, one.version || '-'],
-        ...[
-          String(one.connected_instance_count),
-          shortHash(one.active_config_hash),
-          one.trouble === undefined ? '-' : `${one.trouble.kind}${sayUnhealthy(one.trouble)}`,
-          one.id,
+      readWith<WorkloadRecord>(
+        api,
+        '/api/workloads',
+        (one) => [
+          ...[one.display_name, placeOf(one.fingerprint_keys ?? {}) || '-', one.status, one.version || '-'],
+          ...[
+            String(one.connected_instance_count),
+            shortHash(one.active_config_hash),
+            one.trouble === undefined
+              ? '-'
+              : `${sayTrouble(TROUBLE_WORDS, one.trouble)}${sayUnhealthy(one.trouble)}`,
+            one.id,
+          ],
         ],
-      ]),
+        (a, b) => troubleRank(a) - troubleRank(b),
+      ),
   },
   instances: {
     isOfWorkload: true,
@@ -102,12 +117,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
   requests: {
     isOfWorkload: false,
-    head: ['ID', 'STATUS', 'WORKLOAD', 'CONFIG', 'BY', 'CREATED', 'WORKLOAD ID'],
+    head: ['ID', 'STATUS', 'WORKLOAD', 'PLACE', 'CONFIG', 'BY', 'CREATED', 'WORKLOAD ID'],
     async read(api) {
-      const { nameOf } = await readWorkloads(api)
+      const { nameOf, placeOf } = await readWorkloads(api)
       return readWith<ApprovalSummary>(api, '/api/approvals', (one) => [
-        ...[one.id, one.status, nameOf(one.workload_id), shortHash(one.draft_hash), one.requester],
-        ...[one.created_at, one.workload_id],
+        ...[one.id, one.status, nameOf(one.workload_id), placeOf(one.workload_id)],
+        ...[shortHash(one.draft_hash), one.requester, one.created_at, one.workload_id],
       ])
     },
   },
@@ -115,14 +130,16 @@ const KINDS: Readonly<Record<string, Kind>> = {
     isOfWorkload: false,
     head: ['SEVERITY', 'RULE', 'ABOUT', 'PLACE', 'FIRED', 'MESSAGE'],
     async read(api) {
-      const { all, nameOf } = await readWorkloads(api)
-      return readWith<AlertRecord>(api, '/api/alerts', (one) => {
-        const workload = all.get(one.workload_id)
-        return [
+      const { all, nameOf, placeOf } = await readWorkloads(api)
+      return readWith<AlertRecord>(
+        api,
+        '/api/alerts',
+        (one) => [
           ...[one.severity, one.rule, nameOf(one.workload_id) || String(one.details?.['name'] ?? '-')],
-          ...[placeOf(workload?.fingerprint_keys ?? {}) || '-', one.fired_at, sayAlert(one, workload)],
-        ]
-      })
+          ...[placeOf(one.workload_id), one.fired_at, sayAlert(one, all.get(one.workload_id))],
+        ],
+        (a, b) => Number(b.severity === 'critical') - Number(a.severity === 'critical'),
+      )
     },
   },
 }

@@ -1,6 +1,7 @@
 import { sayAftermath } from '../../../lib/model/aftermath-words.ts'
 import { aboutOf } from '../../../lib/model/alert-about.ts'
 import { sayError } from '../../../lib/model/error-words.ts'
+import { sayTrouble, TROUBLE_WORDS } from '../../../lib/model/trouble-words.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
@@ -82,10 +83,9 @@ function describePush(push: RevisionRecord, trouble: WorkloadTrouble | undefined
 /** What is wrong, on how many instances, why, and since when. */
 function describeTrouble({ trouble }: WorkloadRecord): string {
   if (trouble === undefined) return '-'
-  const { kind, count, total, since, component, error_title: title } = trouble
-  const where = count === undefined ? '' : `, ${count} of ${total ?? count} instances`
+  const { since, component, error_title: title } = trouble
   const why = [component ?? '', sayError(title, trouble)].filter((part) => part !== '').join(', ')
-  return `${kind}${where}${sayUnhealthy(trouble)}${why === '' ? '' : ` (${why})`}${since === undefined ? '' : `, since ${since}`}`
+  return `${sayTrouble(TROUBLE_WORDS, trouble)}${sayUnhealthy(trouble)}${why === '' ? '' : ` (${why})`}${since === undefined ? '' : `, since ${since}`}`
 }
 
 function print(io: ClientIo, workload: WorkloadRecord, alerts: readonly AlertRecord[]): void {

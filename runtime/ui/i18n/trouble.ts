@@ -1,31 +1,17 @@
+import { sayTrouble, TROUBLE_WORDS } from '../../../lib/model/trouble-words.ts'
 import type { WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { nameOfPart } from '../logic/health.ts'
 import { describeParameters, describeWhy } from './causes.ts'
-import { defineTexts, plural, say } from './define.ts'
-import { formatNumber, shortHash } from './format.ts'
+import { defineTexts, say } from './define.ts'
+import { formatNumber } from './format.ts'
 import { sayPart } from './parts.ts'
 
 const n = formatNumber
 
 const troubleTexts = defineTexts({
   en: {
-    disconnected: 'no instance is connected',
-    unhealthy: (count: number, total: number) => `${n(count)} of ${n(total)} unhealthy`,
-    unhealthySince: (count: number, total: number, hash: string, since: number) =>
-      `${n(count)} of ${n(total)} unhealthy${since < count ? `, ${n(since)}` : ''} since push ${hash}`,
-    push_failed: 'config failed, no way back',
-    rollback_failed: 'config failed, its rollback as well',
-    back_in_part: (count: number, total: number) => `config failed, back on ${n(count)} of ${n(total)}`,
-    going_back: 'config failed, going back',
-    rollout_halted: 'rollout halted',
-    rolled_back: 'config failed, rolled back',
-    some_failed: (count: number, total: number) => `${n(count)} of ${n(total)} failed the config`,
-    drifted: (count: number, total: number) =>
-      `${n(count)} of ${n(total)} ${plural(count, 'does', 'do')} not run the config`,
-    degraded: 'reports that something is wrong',
-    leaving: 'its last instance left',
+    ...TROUBLE_WORDS,
     unreachable: (address: string) => `cannot reach ${address}`,
-    outdated: 'its version is too old',
     because: (what: string, why: string) => `${what}: ${why}`,
   },
   fr: {
@@ -84,32 +70,4 @@ export const describeTrouble = (trouble: WorkloadTrouble): string =>
   [describeKind(trouble), describeBeside(trouble)].filter((part) => part !== '').join(' · ')
 
 /** The same without how many are unhealthy beside. */
-export function describeKind({
-  kind,
-  count = 0,
-  total = 0,
-  aftermath,
-  under_push: push,
-}: WorkloadTrouble): string {
-  const words = say(troubleTexts)
-  switch (aftermath?.kind) {
-    case 'rollback_failed':
-    case 'going_back':
-      return words[aftermath.kind]
-    case 'went_back_in_part':
-      return words.back_in_part(aftermath.applied_count ?? 0, aftermath.target_count ?? 0)
-  }
-  switch (kind) {
-    case 'unhealthy':
-    case 'some_unhealthy':
-      return push === undefined
-        ? words.unhealthy(count, total)
-        : words.unhealthySince(count, total, shortHash(push.config_hash), push.instance_count)
-    case 'some_failed':
-      return words.some_failed(count, total)
-    case 'drifted':
-      return words.drifted(count, total)
-    default:
-      return words[kind]
-  }
-}
+export const describeKind = (trouble: WorkloadTrouble): string => sayTrouble(say(troubleTexts), trouble)

@@ -9,6 +9,7 @@ import { runClient } from '../../../runtime/cli/client.ts'
 const WORKLOAD = {
   id: 'w1',
   display_name: 'otel-collector',
+  connected_instance_count: 4,
   labels: {},
   fingerprint_keys: { 'host.name': 'vm-1' },
   status: 'connected',
@@ -38,6 +39,16 @@ const ALERT = {
   message: 'halted',
   details: { cause: 'port_in_use', instances: 'edge-1, edge-2' },
 }
+/** Listed before it by name, and in no trouble. */
+const WELL = { id: 'w0', display_name: 'gateway', labels: {}, status: 'connected', version: '0.149.0' }
+const REQUEST = {
+  id: 'car_1',
+  status: 'pending',
+  workload_id: 'w1',
+  draft_hash: 'd'.repeat(64),
+  requester: 'eve@example.com',
+  created_at: '2026-01-01T00:00:00Z',
+}
 /** Of the same workload, and about something else than its trouble; and one that is about no workload. */
 const OTHERS = [
   {
@@ -55,6 +66,7 @@ const OTHERS = [
     details: { name: 'memory of the stores' },
   },
 ]
+const MILD = { ...ALERT, severity: 'warning', rule: 'config_drift', message: 'drifts' }
 let service: Server
 
 beforeAll(async () => {
@@ -62,7 +74,9 @@ beforeAll(async () => {
     const path = request.url ?? ''
     if (path.endsWith('/rollback'))
       response.writeHead(409).end(JSON.stringify({ error: 'no rollback target', code: 'no_rollback_target' }))
-    else response.end(JSON.stringify(path.startsWith('/api/alerts') ? [ALERT, ...OTHERS] : [WORKLOAD]))
+    else if (path.startsWith('/api/alerts')) response.end(JSON.stringify([MILD, ALERT, ...OTHERS]))
+    else if (path.startsWith('/api/approvals')) response.end(JSON.stringify([REQUEST]))
+    else response.end(JSON.stringify([WELL, WORKLOAD]))
   }).listen(0, '127.0.0.1')
   await once(service, 'listening')
 })
@@ -123,4 +137,20 @@ it('an alert is listed with what it is about, where, and on whom, and another on
 it('waiting for a push ends where its rollout halted, since only a person lets that go on', async () => {
   const { code } = await run('status', 'w1', '--wait')
   expect(code).toBe(4)
+})
+
+it('lists the worst workload first, with what is wrong in words, as the pages do', async () => {
+  const rows = (await run('get', 'workloads')).said.trim().split('\n')
+  expect(rows[1]).toMatch(/^otel-collector +vm-1 .* rollout halted +w1$/)
+  expect(rows[2]).toMatch(/^gateway /)
+  const json = JSON.parse((await run('get', 'workloads', '-o', 'json')).said) as { id: string }[]
+  expect(json.map(({ id }) => id)).toEqual(['w0', 'w1'])
+  expect((await run('status', 'w1')).said).toMatch(/^trouble +rollout halted/m)
+})
+
+it('lists critical alerts first, and requests with the place that tells namesakes apart', async () => {
+  const alerts = (await run('get', 'alerts')).said.trim().split('\n')
+  expect(alerts.at(-1)).toMatch(/^warning +config_drift /)
+  expect(alerts[1]).toMatch(/^critical /)
+  expect((await run('get', 'requests')).said).toMatch(/car_1 +pending +otel-collector +vm-1 /)
 })
