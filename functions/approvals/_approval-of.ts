@@ -2,7 +2,6 @@ import { areStuck, readApprovalHelp, type WaitingChange } from '../../lib/change
 import { type ApprovalSurroundings, toApprovalRecord } from '../../lib/changes/approval-record.ts'
 import { type ApprovalStanding, readStandings, toAskedText } from '../../lib/changes/approval-standing.ts'
 import { whyNotCounted } from '../../lib/changes/judge-approvals.ts'
-import { listUnknownOfText } from '../../lib/desired/owner.ts'
 import { type Grant, isHeldOn } from '../../lib/model/scopes.ts'
 import { listApprovalVotes } from '../../lib/store/approval-votes.ts'
 import {
@@ -134,8 +133,8 @@ export async function readApprovalWithHelp(
   if (standing === null) return record
   const sees = (id: string) =>
     isHeldOn(grants, 'config:request', ctx.fleet.workload(id)?.trustedLabels ?? null)
-  const change = { ...toWaiting(ctx, approval, standing), text: approval }
+  const carried = toAskedText(approval)
+  const change = { ...toWaiting(ctx, approval, standing), text: approval, carried }
   const help = await readApprovalHelp(ctx.db, change, { userId, sees })
-  const unknown = await listUnknownOfText(ctx.db, toAskedText(approval))
-  return { ...record, help, ...(unknown.length === 0 ? {} : { unknown_authors: unknown }) }
+  return { ...record, help }
 }

@@ -1,4 +1,4 @@
-import { listUnknownAuthors } from '../../lib/desired/owner.ts'
+import { listUnknownAuthors } from '../../lib/changes/named-authors.ts'
 import type { DesiredResult } from '../../lib/wire/desired.ts'
 import type { Context } from '../../runtime/context.ts'
 

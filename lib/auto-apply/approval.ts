@@ -79,10 +79,11 @@ export async function readAutoApplyStanding(
 ): Promise<CampaignStanding> {
   const { policy } = await readApprovalPolicy(tx)
   const ownAuthors = await listAutoApplyAuthors(tx, asked.id)
-  const authors = [...ownAuthors, ...(await listAuthors(tx, toAskedVersion(asked, ownAuthors)))]
+  const carried = toAskedVersion(asked, ownAuthors)
+  const authors = [...ownAuthors, ...(await listAuthors(tx, carried))]
   const { requestedAt, approvals, reachesProduction, selector } = asked
   const rule = ruleOfMany(policy, factsOf(asked.plan, reachesProduction))
-  const about = { requestedAt, approvals, alsoAsking, reach: { selector }, hash: asked.versionHash }
+  const about = { requestedAt, approvals, alsoAsking, reach: { selector }, hash: asked.versionHash, carried }
   const plan = { rule, authors, ownAuthors, valueAuthors, ...about }
   return standingOf(tx, plan, now)
 }

@@ -69,7 +69,8 @@ export async function readCampaignStanding(
   const version =
     change.kind === 'version' ? await findVersion(tx, change.fleet_config_id, change.number) : null
   const ownAuthors = await listCampaignAuthors(tx, campaign.id)
-  const authors = [...ownAuthors, ...(await authorsOfText(tx, campaign, version, ownAuthors))]
+  const carried = carriedBy(campaign, version, ownAuthors)
+  const authors = [...ownAuthors, ...(carried === null ? [] : await listAuthors(tx, carried))]
   const valueAuthors =
     version === null ? [] : await listValueAuthorsOfCampaign(tx, campaign.id, chosenBy(version))
   const rule = ruleOfMany(policy, facts)
@@ -77,7 +78,18 @@ export async function readCampaignStanding(
   const { approvals } = campaign
   const reach = reachOfCampaign(campaign)
   const hash = change.kind === 'text' ? change.hash : (version?.hash ?? '')
-  const plan = { rule, authors, ownAuthors, valueAuthors, requestedAt, approvals, alsoAsking, reach, hash }
+  const plan = {
+    rule,
+    authors,
+    ownAuthors,
+    valueAuthors,
+    requestedAt,
+    approvals,
+    alsoAsking,
+    reach,
+    hash,
+    carried,
+  }
   return standingOf(tx, plan, now)
 }
 
@@ -101,6 +113,7 @@ export async function standingOf(
     reach: ChangeReach
     /** Of the text that it brings; '' for a patch, which has none of its own. */
     hash: string
+    carried: CampaignStanding['carried']
   },
   now: Date,
 ): Promise<CampaignStanding> {
@@ -114,22 +127,16 @@ export async function standingOf(
   const change = { rule, authors, valueAuthors, requestedAt, given, alsoAsking, covers }
   const asked = await readApprovalCase(tx, change, now)
   const text = { id: '', draftHash: plan.hash, ownAuthors: plan.ownAuthors }
-  return { asked, judgement: judgeApprovals(asked), requestedAt, covers, text }
+  return { asked, judgement: judgeApprovals(asked), requestedAt, covers, text, carried: plan.carried }
 }
 
-/**
- * The authors of the text or version that a campaign carries. A patch has no text of its own: only the campaign's authors
- * count.
- */
-async function authorsOfText(
-  tx: Db,
+/** The text or version that a campaign carries; null for a patch, which has no text of its own. */
+function carriedBy(
   { id, change, createdAt }: CampaignSummary,
   version: StoredVersion | null,
   ownAuthors: readonly string[],
-): Promise<string[]> {
-  if (change.kind === 'text') {
-    const asked = { hash: change.hash, askers: ownAuthors, places: [], campaignId: id, at: createdAt }
-    return listAuthors(tx, asked)
-  }
-  return version === null ? [] : listAuthors(tx, { ...toAskedVersion(version, ownAuthors), campaignId: id })
+): CampaignStanding['carried'] {
+  if (change.kind === 'text')
+    return { hash: change.hash, askers: ownAuthors, places: [], campaignId: id, at: createdAt }
+  return version && { ...toAskedVersion(version, ownAuthors), campaignId: id }
 }

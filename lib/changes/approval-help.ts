@@ -6,6 +6,7 @@ import {
   listChangersSince,
   listHolders,
 } from '../store/approval-help.ts'
+import type { AskedText } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import type { ApprovalHelp } from '../wire/approvals.ts'
 import type { Covers } from './approval-case.ts'
@@ -18,6 +19,7 @@ import {
   whyNotCounted,
   wroteText,
 } from './judge-approvals.ts'
+import { listUnknownOfText } from './named-authors.ts'
 
 /** People who hold the right to approve and are looked at, by e-mail. Of those behind them nothing is known. */
 const HOLDERS_MAX = 200
@@ -44,6 +46,8 @@ export interface HelpedChange extends WaitingChange {
    * `ownAuthors` wrote or requested this very change, so it is not for another one that they count.
    */
   text: { id: string; draftHash: string; ownAuthors?: readonly string[] }
+  /** The text or version that it is; null for a patch, which has none of its own. */
+  carried: Omit<AskedText, 'key'> | null
 }
 
 /**
@@ -58,10 +62,12 @@ export async function readApprovalHelp(
   const holders = await listHoldersFor(db, [change])
   const could = holders.filter((holder) => wouldCount(change, holder))
   const isStuck = areAll(holders) && could.length === 0
+  const unknown = change.carried === null ? [] : await listUnknownOfText(db, change.carried)
   return {
     because: await listBecause(db, change, reader),
     could_approve: could.slice(0, NAMED_MAX).map(({ email }) => email),
     ...(areAll(holders) ? { could_approve_count: could.length } : {}),
+    ...(unknown.length === 0 ? {} : { unknown_authors: unknown }),
     ...(isStuck ? { do_not_count: await listUncounted(db, change, holders, reader) } : {}),
   }
 }

@@ -11,6 +11,7 @@ import type { CampaignParts } from '../campaigns/judge/parts.ts'
 import { isInOneOf } from '../campaigns/judge/scope.ts'
 import type { CampaignDraft } from '../campaigns/read-campaign.ts'
 import type { ApprovalActor } from '../changes/approval-parts.ts'
+import { toAuthorNames } from '../changes/named-authors.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { isBoundByAutoApply, isStoredAlike } from '../fleet-configs/bound-by-auto-apply.ts'
 import {
@@ -53,7 +54,7 @@ import {
   noteManagedCampaign,
 } from '../store/managed-fleet-configs.ts'
 import { decideFleet, type FleetVerdict } from './decide-fleet.ts'
-import { isOwner, recordNamed, tellCommit, toAuthorNames } from './owner.ts'
+import { isOwner, recordNamed, tellCommit } from './owner.ts'
 import { type ReleaseRefusal, refuseRelease } from './refuse-release.ts'
 
 /** What proposing fleet configs needs beside what campaigns need. */

@@ -7,6 +7,7 @@ import {
   readRequest,
   storeRequest,
 } from '../changes/create-approval.ts'
+import { toAuthorNames } from '../changes/named-authors.ts'
 import { configHash } from '../model/config-hash.ts'
 import { gitGroupOf, gitOwnerOf } from '../model/git-group.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
@@ -35,7 +36,7 @@ import {
 } from '../store/managed-configs.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import { type DesiredVerdict, decideDesired } from './decide.ts'
-import { isOwner, recordNamed, tellCommit, toAuthorNames } from './owner.ts'
+import { isOwner, recordNamed, tellCommit } from './owner.ts'
 import { type ReleaseRefusal, refuseRelease } from './refuse-release.ts'
 
 const REPLACED = 'Git asks for something else now'

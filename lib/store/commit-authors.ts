@@ -136,10 +136,10 @@ export const ASKED_AND_CLAIMS = `asked as materialized (
     where ${COUNTS})`
 
 /** Everybody whom commits name that brought a text, as far as that counts for it. */
-export async function listClaimed(db: Db, asked: AskedText): Promise<CommitAuthor[]> {
+export async function listClaimed(db: Db, asked: Omit<AskedText, 'key'>): Promise<CommitAuthor[]> {
   return db.query<CommitAuthor>(
     `with ${ASKED_AND_CLAIMS} select name, max(said) as said from claims group by name`,
-    [JSON.stringify([asked])],
+    [JSON.stringify([{ ...asked, key: '' }])],
   )
 }
 

@@ -127,6 +127,10 @@ export const ApprovalHelp = named(
         }),
       ),
     ),
+    unknown_authors: note(
+      'Those whom the commits name that brought its text, and nobody here is called: whoever they are, their approval would count. 50 at most.',
+      optional(array(string())),
+    ),
     could_approve: note('E-mails of those whose approval would count; the first ten.', array(string())),
     could_approve_count: note(
       'Absent where more hold the right to approve than are looked at: others may be among them.',
@@ -201,10 +205,6 @@ const summary = {
   ),
   tally: note('Only of a request that waits to be approved or pushed.', optional(ApprovalTally)),
   help: note('The same; only of one request that is read by itself.', optional(ApprovalHelp)),
-  unknown_authors: note(
-    'Those whom the commits name that brought its text, and nobody here is called: whoever they are, their approval would count. 50 at most; only of one request that is read by itself.',
-    optional(array(string())),
-  ),
   nobody_can_approve: note(
     'It lacks an approval, and nobody’s would count as things stand: it waits for nobody. Absent also where too many hold the right to approve to look at all.',
     optional(literal(true)),

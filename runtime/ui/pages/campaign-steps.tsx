@@ -16,6 +16,7 @@ import { say } from '../i18n/define.ts'
 import { type Faults, NO_LIMITS, readTypedLimits, type TypedLimits } from '../logic/campaign-form.ts'
 import { haltsAgainOver, isUrged, passedBy, rolledBackToo } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
+import { UnknownAuthors } from '../parts/approval-help.tsx'
 import { Action, bind, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/form.tsx'
 import { refuseOwn, Tally } from '../parts/tally.tsx'
@@ -85,6 +86,7 @@ function StepFacts({ of, step }: { of: CampaignRecord; step: CampaignStep }) {
         <p>{describeRule(of.approval_rule)}</p>
       )}
       {step === 'approve' && of.tally && <Tally of={of.tally} help={of.help} />}
+      {step === 'approve' && <UnknownAuthors of={of.help} />}
       {step === 'continue' && !hasToBeChanged(of.counts) && <p class="warn">{words.comesToEnd}</p>}
       {step === 'continue' && of.stages_halted !== undefined && <p>{words.stagesWait}</p>}
     </>

@@ -11,7 +11,7 @@ import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
 import { inOrder, lookOf } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
-import { ApprovalHelp } from '../parts/approval-help.tsx'
+import { ApprovalHelp, UnknownAuthors } from '../parts/approval-help.tsx'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
@@ -160,6 +160,7 @@ function Approving({ of }: { of: CampaignRecord }) {
     <>
       {rule && <p class="muted">{describeRule(rule)}</p>}
       {tally && <Tally of={tally} help={help} />}
+      <UnknownAuthors of={help} />
       {tally && <ApprovalHelp of={help} tally={tally} />}
     </>
   )

@@ -11,7 +11,7 @@ import { autoApplyTexts } from '../i18n/auto-apply.ts'
 import { say } from '../i18n/define.ts'
 import { formatDay, formatList } from '../i18n/format.ts'
 import { AUTO_APPLY_LOOK } from '../logic/campaigns.ts'
-import { ApprovalHelp } from '../parts/approval-help.tsx'
+import { ApprovalHelp, UnknownAuthors } from '../parts/approval-help.tsx'
 import { Action, bind, Checkbox, TextArea, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
@@ -225,6 +225,7 @@ function About({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
           <SelectorChips of={of.selector} />
           <PlanLines of={of} />
           {of.tally && <Tally of={of.tally} help={of.help} />}
+          <UnknownAuthors of={of.help} />
           {of.tally && <ApprovalHelp of={of.help} tally={of.tally} />}
           {!holds('config:read_content') && <LeftOutFor permission="config:read_content" />}
           {holds('config:read_content') && (

@@ -10,7 +10,7 @@ import { say } from '../i18n/define.ts'
 import { formatDay, formatExact, formatList, shortHash } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
 import { standingTexts } from '../i18n/standing.ts'
-import { ApprovalHelp, Way } from '../parts/approval-help.tsx'
+import { ApprovalHelp, UnknownAuthors, Way } from '../parts/approval-help.tsx'
 import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.tsx'
 import { useStanding } from '../parts/fleet-standing.tsx'
 import { Form, FormDialog } from '../parts/form.tsx'
@@ -82,9 +82,7 @@ function Count({
     <>
       {approval.approvals_short && <p class="warn">{words.approvalsShort}</p>}
       <Tally of={approval.tally} help={approval.help} isOwn={approval.requester === me.value?.email} />
-      {approval.unknown_authors && (
-        <p class="warn">{say(gitTexts).unknownAuthors(formatList(approval.unknown_authors))}</p>
-      )}
+      <UnknownAuthors of={approval.help} />
       <ApprovalHelp
         of={approval.help}
         tally={approval.tally}

@@ -4,8 +4,15 @@ import { helpTexts } from '../i18n/approval-help.ts'
 import { say } from '../i18n/define.ts'
 import { describeDiscount } from '../i18n/discounts.ts'
 import { formatList } from '../i18n/format.ts'
+import { gitTexts } from '../i18n/git.ts'
 import { me } from '../state/session.ts'
 import { ActionLink, unlessEverywhere } from './controls.tsx'
+
+/** Whom the commits name that brought what is to be approved, and nobody here is called; nothing where there are none. */
+export function UnknownAuthors({ of }: { of: Help | undefined }) {
+  const names = of?.unknown_authors
+  return names === undefined ? null : <p class="warn">{say(gitTexts).unknownAuthors(formatList(names))}</p>
+}
 
 /** What one of the people in the way has to do with the request and with the reader's account. */
 function describe(own: string, person: Help['because'][number]) {

@@ -70,7 +70,8 @@ describe('a command line', () => {
     const own = (await me(editor.token)).json as { permissions: string[] }
     expect((await me(token)).json).toMatchObject({ email, permissions: own.permissions })
     const [listed] = (await invoke(ctx, 'GET /api/tokens', { as: token })).json as ApiTokenRecord[]
-    expect(listed).toMatchObject({ name: 'muster login (laptop)', expires_at: until })
+    const made = { name: 'muster login (laptop)', expires_at: until, made_by: 'ed@example.com' }
+    expect(listed).toMatchObject(made)
     const [record] = await listAuditRecords(database.pool, {}, { beforeSeq: null, limit: 1, offset: 0 })
     expect(record).toMatchObject({ action: 'token.create', userId: editor.userId, resourceId: listed!.id })
     // Actions that need a person who is signed in are refused to the command line's token.

@@ -337,7 +337,7 @@ describe('a text is its authors’ for good', () => {
     const { approval_id: id } = await wish(TEXT, said)
     const read = async () => {
       const { json } = await invoke(ctx, `GET ${path()}/approvals/${id}`, { as: bob.token })
-      return (json as ApprovalRecord).unknown_authors
+      return (json as ApprovalRecord).help?.unknown_authors
     }
     expect(await read()).toEqual(['Carl <carl@elsewhere.example>', 'Dora <dora@elsewhere.example>'])
     expect(await approve(id, bob)).toEqual([200, undefined])

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Permission } from '../../../lib/model/permissions.ts'
+import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
 import type { FleetConfigRecord, FleetConfigVersion } from '../../../lib/wire/fleet-configs.ts'
@@ -92,14 +93,21 @@ describe('a fleet config that Git holds', () => {
       unknown_authors: ['Ann'],
     })
     expect(await fleetConfigs()).toEqual([])
-    const first = await wish()
+    const first = await wish({ commit_authors: ['Bob <bob@example.com>'] })
     expect(first).toMatchObject({
       action: 'propose',
       version: 1,
       campaign_status: 'draft',
       workload_count: 1,
     })
-    const again = await wish({ commit_sha: 'def456' })
+    const filter = { action: 'fleet_config.manage' }
+    const [record] = await listAuditRecords(database.pool, filter, { beforeSeq: null, limit: 1, offset: 0 })
+    // Whoever is named does not count as a second person, so it is known which account named him.
+    expect(JSON.parse(record!.detail)).toMatchObject({
+      commit_author: 'Ann',
+      commit_authors: ['Bob <bob@example.com>'],
+    })
+    const again = await wish({ commit_sha: 'def456', commit_authors: ['Bob <bob@example.com>'] })
     const { joining_count: joined, leaving_count: left, ...stays } = first
     expect([joined, left]).toEqual([1, 0])
     expect(again).toEqual({ ...stays, action: 'waits' })
@@ -170,6 +178,15 @@ describe('a fleet config that Git holds', () => {
     expect(made).toMatchObject({ status: 201 })
     const byHand = await ask({ campaign_id: (made.json as CampaignRecord).id } as DesiredFleetResult)
     expect(await approve(byHand)).toEqual([409, 'author'])
+  })
+
+  it('tells whoever is to approve whom its commits name that nobody here is called', async () => {
+    await host('vm-1')
+    const known = await signIn(ctx, { groups: ['editor'] })
+    const commit_authors = [`Known <${known.email}>`, 'Dora <dora@x.example>']
+    const wished = await wish({ commit_author: 'Eve <eve@x.example>', commit_authors })
+    const { help } = await campaign(await ask(wished))
+    expect(help?.unknown_authors).toEqual(['Dora <dora@x.example>', 'Eve <eve@x.example>'])
   })
 
   it('is not approved by whoever wrote the version before that nobody brought to a workload', async () => {
