@@ -123,7 +123,6 @@ export class FrontAgents implements FleetPort {
       onForwarded,
       clock,
       timers,
-      texts,
       effective: this.#effective,
       endings: this.#endings,
       offers: this.#offers,
@@ -142,6 +141,11 @@ export class FrontAgents implements FleetPort {
       unconfirmed: this.#unconfirmed.size,
       keptBytes: this.#kept.bytes,
     }
+  }
+
+  /** See `FrontOffers.unreadMs`. */
+  get unreadMs(): number {
+    return this.#offers.unreadMs
   }
 
   /** Whether nothing that agents said still waits to be told to the owner, or for its answer. */

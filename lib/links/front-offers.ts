@@ -31,6 +31,8 @@ export class FrontOffers {
    */
   readonly #generations = new Map<string, number>()
   #delay: LinkDelay
+  /** When the last offer came whose text the database did not give, on the monotonic clock. */
+  unreadMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: FrontOffersParts) {
     this.#parts = parts
@@ -77,7 +79,16 @@ export class FrontOffers {
     }
     const body = this.#parts.texts.at(offer.hash)
     if (body !== null) send(body)
-    else void this.#parts.texts.find(offer.hash).then(send)
+    else void this.find(offer).then(send)
+  }
+
+  /** The text of what has just been offered; null when the database does not have it or does not answer. */
+  async find({ hash }: LinkOffer): Promise<Uint8Array | null> {
+    const { clock, texts } = this.#parts
+    const startedMs = clock.monotonicMs()
+    const body = await texts.find(hash)
+    if (body === null && texts.isFailing) this.unreadMs = Math.max(this.unreadMs, startedMs)
+    return body
   }
 
   /** The agent has left: what waits for it is not sent, and no loss of the agent is one under that config. */

@@ -9,7 +9,6 @@ import { fromLinkMessage, type LinkMessage, type LinkOut, REPORT_BYTES_MAX } fro
 import type { FrontEndings } from './front-endings.ts'
 import type { FrontOffers } from './front-offers.ts'
 import { goodbyeOf, splitReport, withoutConfig } from './kept-report.ts'
-import type { OfferTexts } from './offer-texts.ts'
 
 const POLLS_MAX = 10_000
 /** The most bytes of the polls that may wait for an answer: a link that has too much to write is cut. */
@@ -40,10 +39,9 @@ interface OpenPoll {
 export interface FrontPollsParts {
   clock: Pick<Clock, 'monotonicMs'>
   timers: Timers
-  texts: OfferTexts
   effective: Pick<EffectiveConfigs<PolledConfig>, 'take' | 'takeOwed' | 'forgetOwed'>
   endings: Pick<FrontEndings, 'noteGoodbye' | 'isBack'>
-  offers: Pick<FrontOffers, 'note' | 'isDue'>
+  offers: Pick<FrontOffers, 'note' | 'isDue' | 'find'>
   /** The link to the owner; null while there is none. */
   link(): LinkOut | null
   /** The number of what is asked of the owner next. */
@@ -173,11 +171,11 @@ export class FrontPolls {
   async #answer(n: number, open: OpenPoll, message: LinkMessage | null, delayMs: number): Promise<void> {
     const { offer } = message ?? {}
     if (offer === undefined) return open.settle(message === null ? {} : fromLinkMessage(message, null))
-    const { clock, offers, texts } = this.#parts
+    const { clock, offers } = this.#parts
     const startedMs = clock.monotonicMs()
     // Also those that are told of it on sockets, and the other way round.
     offers.note(offer)
-    const text = await texts.find(offer.hash)
+    const text = await offers.find(offer)
     // An owner that follows has decided by itself what this agent is to run.
     const isOfThisOwner = open.link === this.#parts.link()
     const isOpen = this.#open.get(n) === open

@@ -14,12 +14,17 @@ export class OfferTexts {
   readonly #reading = new Map<string, Promise<Uint8Array | null>>()
   #bytes = 0
   readonly #log: Log
-  /** Whether the last read failed: a database that is away is said once. */
+  /** A database that is away is said once. */
   #isFailing = false
 
   constructor(db: Db, log: Log) {
     this.#db = db
     this.#log = log
+  }
+
+  /** Whether the last read failed: the database has given no answer. */
+  get isFailing(): boolean {
+    return this.#isFailing
   }
 
   /** The text if it is in memory; else null. */

@@ -437,6 +437,16 @@ class Member implements RunningMember {
     return this.#isLeft(afterMs) && this.#standing.newestEpoch > this.#lock.epoch
   }
 
+  /**
+   * Whether this process is a front that has had no database for so long while others had one. An offer that comes shows
+   * that its owner renewed itself a moment ago; where the database is away for all, none comes so late.
+   */
+  #isBlind(afterMs: number): boolean {
+    if (this.#owning !== null || this.#opamp === null) return false
+    const sinceOfferMs = this.#clock.monotonicMs() - this.agents.unreadMs
+    return this.#membership.unrenewedMs - sinceOfferMs >= afterMs
+  }
+
   /** Whether this process is an owner that has long had no link even to itself. */
   #isUnreachedOwner(): boolean {
     return this.#owning !== null && this.#link.downMs >= READY_AFTER_MS && !this.#standing.isReached
@@ -488,7 +498,8 @@ class Member implements RunningMember {
   }
 
   #isCutOff(): boolean {
-    return this.#wasReplaced(CUT_OFF_MS) || isCutOff({ link: this.#link, ...this.#knownLinks() })
+    if (this.#wasReplaced(CUT_OFF_MS) || this.#isBlind(CUT_OFF_MS)) return true
+    return isCutOff({ link: this.#link, ...this.#knownLinks() })
   }
 
   #knownLinks(): Omit<KnownLinks, 'link'> {
@@ -674,6 +685,7 @@ class Member implements RunningMember {
       wasLinked: this.#hasBeenLinked || this.#link.isForeign,
       isInTime,
       wasReplaced: this.#wasReplaced(READY_AFTER_MS),
+      isBlind: this.#isBlind(READY_AFTER_MS),
       hasWay: this.#noWayMs() < READY_AFTER_MS && this.#canAsk(),
       hasFailed: this.#failedClaims.said !== null,
       version: VERSION,

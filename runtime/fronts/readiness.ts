@@ -8,6 +8,8 @@ export interface ReadinessFacts {
   isInTime: boolean
   /** Whether it was the owner, and others follow another one by now. */
   wasReplaced: boolean
+  /** Whether it alone has no database: offers come, and it cannot read their texts. */
+  isBlind: boolean
   /** Whether what is asked of it gets to the owner, or did a moment ago. */
   hasWay: boolean
   /** Whether it could not become the owner when it tried. */
@@ -25,7 +27,8 @@ export interface ReadinessFacts {
  * either, so that an update of all of them waits for it.
  */
 export function isReady(facts: ReadinessFacts): boolean {
-  if (!facts.wasReached || !facts.wasLinked || !facts.isInTime || facts.wasReplaced) return false
+  if (!facts.wasReached || !facts.wasLinked || !facts.isInTime) return false
+  if (facts.wasReplaced || facts.isBlind) return false
   return (facts.hasWay && !isOfUnfitBuild(facts)) || !facts.hasBetter
 }
 

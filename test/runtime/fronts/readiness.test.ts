@@ -19,6 +19,7 @@ it.each([
   ['was never reached, and nobody else either', { wasReached: false, hasBetter: false }, false],
   ['never had a link, and nobody else either', { wasLinked: false, hasBetter: false }, false],
   ['was replaced as the owner', { wasReplaced: true, hasBetter: false }, false],
+  ['alone has no database', { isBlind: true, hasBetter: false }, false],
   ['has another time than the database', { isInTime: false, hasBetter: false }, false],
 ])('a process that %s', (_, differs, expected) => {
   const facts = {
@@ -26,6 +27,7 @@ it.each([
     wasLinked: true,
     isInTime: true,
     wasReplaced: false,
+    isBlind: false,
     hasWay: true,
     hasFailed: false,
     version: '2',

@@ -5,6 +5,7 @@ import { startDatabaseProxy } from '../../support/database-proxy.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startTestMember, type TestMember, untilOwner } from '../../support/members.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
 
 // Processes that others do not reach, or that do not reach the database, where others do.
 
@@ -101,6 +102,36 @@ it('an owner that alone has lost the database, and was replaced, is not ready an
   await eventually('its agent is sent away', () => former.member.agents.counts.agents === 0, {
     withinMs: 45_000,
   })
+})
+
+it('a front that alone has lost the database, so that offers stay with it, is not ready and sends its agents to the others', {
+  timeout: 120_000,
+}, async () => {
+  const database = await freshDatabase()
+  const way = await startDatabaseProxy(database.dsn)
+  cleanups.push(() => way.close())
+  const owner = await startOne(database)
+  await untilOwner(owner)
+  const front = await startOne(database, { databaseDsn: way.dsn })
+  await eventually('it is ready', async () => (await readiness(front)) === 200)
+  await startAgent(front)
+  const { fleet } = owner.member.owner()!.ctx
+  const [instance] = await eventually('the owner knows it', () => {
+    const known = [...fleet.state.instances.values()]
+    return known[0]?.workload ? known : null
+  })
+  way.goAway()
+  await pause(12_000)
+  // Nothing is offered: it is as good as any other one.
+  expect(await readiness(front)).toBe(200)
+  await pushConfig(fleet, instance!.workload!.id, configYaml())
+  await eventually('it is not ready', async () => (await readiness(front)) === 503, { withinMs: 20_000 })
+  await eventually('its agent is sent away', () => front.member.agents.counts.agents === 0, {
+    withinMs: 45_000,
+  })
+  way.comeBack()
+  await eventually('it is ready again', async () => (await readiness(front)) === 200, { withinMs: 20_000 })
+  await eventually('its agent is back', () => front.member.agents.counts.agents === 1)
 })
 
 it('fronts that have lost the owner and the database together keep their agents: none has a way that another one has not', {
