@@ -12,24 +12,43 @@ interface SectionDefinition {
   id: string
   title: string
   order: number
-  draft(material: Material): ItemDraft[]
+  draft(material: Material, called: Called): ItemDraft[]
+}
+
+/** What a workload is called in the sentences of a report, by its id. */
+type Called = (workloadId: string) => string
+
+/** So much of an id tells workloads of one name apart. */
+const ID_SHOWN = 12
+
+/**
+ * What the workloads of a report are called: those of one name with the beginning of their ids. Where they are is what
+ * their agents say, and none of that gets into a report.
+ */
+function callWorkloads({ workloads }: Pick<Material, 'workloads'>): Called {
+  const counts = new Map<string, number>()
+  for (const { displayName } of workloads) counts.set(displayName, (counts.get(displayName) ?? 0) + 1)
+  const names = new Map(
+    workloads.map(({ id, displayName }) => [
+      id,
+      counts.get(displayName) === 1 ? displayName : `${displayName} (${id.slice(0, ID_SHOWN)})`,
+    ]),
+  )
+  return (id) => names.get(id) ?? id
 }
 
 /** Draft rows whose item shows the name of their workload. */
-function draftNamed<Row extends { workloadId: string }>(
-  { workloads }: Material,
+const draftNamed = <Row extends { workloadId: string }>(
   rows: readonly Row[],
+  called: Called,
   draft: (row: Row, workload: string) => ItemDraft,
-): ItemDraft[] {
-  const names = new Map(workloads.map(({ id, displayName }) => [id, displayName]))
-  return rows.map((row) => draft(row, names.get(row.workloadId) ?? row.workloadId))
-}
+): ItemDraft[] => rows.map((row) => draft(row, called(row.workloadId)))
 
-function draftRollbacks({ workloads, rollbacks }: Material): ItemDraft[] {
+function draftRollbacks({ workloads, rollbacks }: Material, called: Called): ItemDraft[] {
   const byId = new Map(workloads.map((workload) => [workload.id, workload]))
   return rollbacks.flatMap((row) => {
     const workload = byId.get(row.workloadId)
-    return workload ? [draftRollback(row, workload)] : []
+    return workload ? [draftRollback(row, workload, called(workload.id))] : []
   })
 }
 
@@ -40,28 +59,28 @@ export const SECTIONS: readonly SectionDefinition[] = [
     id: 'workloads',
     title: 'Workloads',
     order: 10,
-    draft: ({ workloads }) => workloads.map(draftWorkload),
+    draft: ({ workloads }, called) => workloads.map((row) => draftWorkload(row, called(row.id))),
   },
   {
     include: 'config_history',
     id: 'config_history',
     title: 'Config history',
     order: 20,
-    draft: (material) => draftNamed(material, material.pushes, draftPush),
+    draft: ({ pushes }, called) => draftNamed(pushes, called, draftPush),
   },
   {
     include: 'current_config',
     id: 'current_config',
     title: 'Current config',
     order: 25,
-    draft: (material) => draftNamed(material, material.currentPushes, draftCurrentConfig),
+    draft: ({ currentPushes }, called) => draftNamed(currentPushes, called, draftCurrentConfig),
   },
   {
     include: 'config_plan',
     id: 'config_plan',
     title: 'Config plans',
     order: 27,
-    draft: (material) => draftNamed(material, material.plans, draftPlan),
+    draft: ({ plans }, called) => draftNamed(plans, called, draftPlan),
   },
   {
     include: 'campaigns',
@@ -79,14 +98,15 @@ export const SECTIONS: readonly SectionDefinition[] = [
     id: 'drift',
     title: 'Drift state',
     order: 30,
-    draft: ({ workloads }) => workloads.map(draftDrift),
+    draft: ({ workloads }, called) => workloads.map((row) => draftDrift(row, called(row.id))),
   },
   {
     include: 'version_intelligence',
     id: 'version_intelligence',
     title: 'Version intelligence',
     order: 40,
-    draft: ({ workloads, minAgentVersion }) => workloads.map((row) => draftVersion(row, minAgentVersion)),
+    draft: ({ workloads, minAgentVersion }, called) =>
+      workloads.map((row) => draftVersion(row, minAgentVersion, called(row.id))),
   },
   {
     include: 'alerts',
@@ -124,10 +144,11 @@ export function buildSections(
   include: Record<ReportInclude, boolean>,
   redactor: Redactor,
 ): BuiltSection[] {
+  const called = callWorkloads(material)
   return SECTIONS.filter((section) => include[section.include]).map(({ id, title, order, draft }) => ({
     id,
     title,
     order,
-    items: draft(material).map((item) => buildItem(item, redactor)),
+    items: draft(material, called).map((item) => buildItem(item, redactor)),
   }))
 }

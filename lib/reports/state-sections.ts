@@ -4,8 +4,8 @@ import type { AuditCheck, RollbackRow, WorkloadRow } from '../store/report-mater
 import type { FactValue } from '../wire/reports.ts'
 import { type ItemDraft, toOptionalTime } from './section-items.ts'
 
-/** A workload and its status. Of the labels that agents reported only the number is shown. */
-export function draftWorkload(row: WorkloadRow): ItemDraft {
+/** A workload, as it is `called` here, and its status. Of the labels that agents reported only the number is shown. */
+export function draftWorkload(row: WorkloadRow, called: string): ItemDraft {
   const labels = Object.fromEntries(
     Object.entries(row.trustedLabels).map(([key, value]) => [`${TRUSTED_PREFIX}${key}`, value]),
   )
@@ -15,7 +15,7 @@ export function draftWorkload(row: WorkloadRow): ItemDraft {
     resource: 'workload',
     resourceId: row.id,
     observedAt: row.lastSeenAt,
-    summary: row.displayName,
+    summary: called,
     facts: {
       display_name: row.displayName,
       type: row.type,
@@ -39,7 +39,7 @@ function driftStatus(row: WorkloadRow): string {
 }
 
 /** Whether a workload runs what it should run. */
-export function draftDrift(row: WorkloadRow): ItemDraft {
+export function draftDrift(row: WorkloadRow, called: string): ItemDraft {
   const status = driftStatus(row)
   return {
     id: `drift:${row.id}`,
@@ -47,7 +47,7 @@ export function draftDrift(row: WorkloadRow): ItemDraft {
     resource: 'workload',
     resourceId: row.id,
     severity: status === 'drifted' ? 'warning' : null,
-    summary: `${row.displayName}: ${status}`,
+    summary: `${called}: ${status}`,
     facts: {
       drift_status: status,
       expected_config_hash: row.activeHash ?? '',
@@ -58,7 +58,7 @@ export function draftDrift(row: WorkloadRow): ItemDraft {
 }
 
 /** The version of a workload, compared with the minimum version where there is one. */
-export function draftVersion(row: WorkloadRow, minAgentVersion: string): ItemDraft {
+export function draftVersion(row: WorkloadRow, minAgentVersion: string, called: string): ItemDraft {
   const order =
     row.version === '' || minAgentVersion === '' ? null : compareVersions(row.version, minAgentVersion)
   const isOutdated = order === null ? null : order < 0
@@ -68,7 +68,7 @@ export function draftVersion(row: WorkloadRow, minAgentVersion: string): ItemDra
     resource: 'workload',
     resourceId: row.id,
     severity: row.version === '' || isOutdated ? 'warning' : null,
-    summary: `${row.displayName}: ${row.version === '' ? 'version not reported' : row.version}`,
+    summary: `${called}: ${row.version === '' ? 'version not reported' : row.version}`,
     facts: {
       version: row.version,
       type: row.type,
@@ -79,7 +79,7 @@ export function draftVersion(row: WorkloadRow, minAgentVersion: string): ItemDra
 }
 
 /** What a workload would go back to if its next push failed. */
-export function draftRollback(row: RollbackRow, workload: WorkloadRow): ItemDraft {
+export function draftRollback(row: RollbackRow, workload: WorkloadRow, called: string): ItemDraft {
   const isReady = row.targetHash !== null
   const facts: Record<string, FactValue> = {
     workload_id: workload.id,
@@ -100,7 +100,7 @@ export function draftRollback(row: RollbackRow, workload: WorkloadRow): ItemDraf
     resourceId: row.targetHash ?? workload.id,
     observedAt: row.targetAppliedAt,
     severity: isReady ? null : 'warning',
-    summary: `${workload.displayName}: ${isReady ? 'ready to roll back' : 'no rollback target'}`,
+    summary: `${called}: ${isReady ? 'ready to roll back' : 'no rollback target'}`,
     facts,
   }
 }

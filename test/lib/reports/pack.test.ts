@@ -15,6 +15,28 @@ const build = (campaigns = 0) =>
     createRedactor(new Map()),
   )
 
+it('tells workloads of one name apart by their ids, in each sentence that names one, and no others', () => {
+  const material = reportMaterial({ ...sizes, campaigns: 0 })
+  const [first, second, third] = material.workloads
+  second!.displayName = first!.displayName
+  const sections = buildSections(material, reportFrame().request.include, createRedactor(new Map()))
+  const name = first!.displayName
+  for (const { id, items } of sections) {
+    if (['campaigns', 'alerts', 'workload_events', 'audit_verification'].includes(id)) continue
+    const said = (workload: string) =>
+      items.filter((one) => one.workloadId === workload).map(({ item }) => item.summary)
+    for (const { id: workload } of [first!, second!])
+      for (const summary of said(workload)) expect(summary).toContain(`${name} (${workload.slice(0, 12)})`)
+    for (const summary of said(third!.id)) expect(summary).not.toContain(third!.id.slice(0, 12))
+    expect(said(first!.id).length, id).toBeGreaterThan(0)
+  }
+  // What a workload is called is a fact of its own, as it is.
+  const facts = sections
+    .find(({ id }) => id === 'workloads')!
+    .items.map(({ item }) => item.facts['display_name'])
+  expect(facts.slice(0, 2)).toEqual([name, name])
+})
+
 describe('row limits', () => {
   it('give who needs little all of it and share the rest evenly', () => {
     expect(fairCap([1, 2, 3], 6)).toBe(Number.POSITIVE_INFINITY)
