@@ -124,7 +124,16 @@ export async function standingOf(
     rule: rule ?? null,
   }))
   const covers: Covers = (grants) => isReachWithin(scopesOf(grants, 'config:approve'), plan.reach)
-  const change = { rule, authors, valueAuthors, requestedAt, given, alsoAsking, covers }
+  const change = {
+    rule,
+    authors,
+    askers: plan.ownAuthors,
+    valueAuthors,
+    requestedAt,
+    given,
+    alsoAsking,
+    covers,
+  }
   const asked = await readApprovalCase(tx, change, now)
   const text = { id: '', draftHash: plan.hash, ownAuthors: plan.ownAuthors }
   return { asked, judgement: judgeApprovals(asked), requestedAt, covers, text, carried: plan.carried }

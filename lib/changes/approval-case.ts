@@ -69,6 +69,8 @@ export interface ApprovedChange {
    * approving, and could have made a requester and an approver without it. Absent for none.
    */
   valueAuthors?: readonly string[]
+  /** Those of the authors who asked for this very change or wrote it. */
+  askers: readonly string[]
   requestedAt: Date
   given: readonly GivenApproval[]
   /** Users who have not approved and want to. */
@@ -82,20 +84,24 @@ export async function readApprovalCases(
   changes: readonly ApprovedChange[],
   now: Date,
 ): Promise<ApprovalCase[]> {
-  const requests = changes.map(({ given, alsoAsking, authors, valueAuthors = [], requestedAt, covers }) => ({
-    userIds: [...given.map(({ userId }) => userId), ...alsoAsking],
-    authors,
-    valueAuthors,
-    requestedAt,
-    covers,
-  }))
+  const requests = changes.map(
+    ({ given, alsoAsking, authors, valueAuthors = [], askers, requestedAt, covers }) => ({
+      userIds: [...given.map(({ userId }) => userId), ...alsoAsking],
+      authors,
+      valueAuthors,
+      askers,
+      requestedAt,
+      covers,
+    }),
+  )
   const approvers = await readApproverStandings(tx, requests)
   const isSoleApprover = await hasSoleApprover(tx)
-  return changes.map(({ rule, given, authors, valueAuthors = [] }, at) => ({
+  return changes.map(({ rule, given, authors, valueAuthors = [], askers }, at) => ({
     rule,
     given,
     authors: new Set([...authors, ...valueAuthors]),
     valueAuthors: new Set(valueAuthors.filter((id) => !authors.includes(id))),
+    askers: new Set(askers),
     approvers: approvers[at]!,
     isSoleApprover,
     now,

@@ -84,10 +84,15 @@ async function listUncounted(
   const authors = await listAuthorsOfRequest(db, text, wrote, userId)
   const emails = new Map(authors.map(({ id, email }) => [id, email]))
   const uncounted = holders.flatMap((holder) => {
-    const { id, email, changedBy, changed, tiedIds } = holder
+    const { id, email, changedBy, changedByKin, changed, changedKin, tiedIds } = holder
     const why = whyNot(change, holder)
     if (id === userId || why === 'no-right' || why === 'approved-already') return []
-    const [by] = why === 'shaped-by-author' ? changedBy : why === 'shaped-an-author' ? changed : tiedIds
+    const [by] =
+      why === 'shaped-by-author'
+        ? [...changedBy, ...changedByKin]
+        : why === 'shaped-an-author'
+          ? [...changed, ...changedKin]
+          : tiedIds
     const who = by === undefined ? null : (emails.get(by) ?? null)
     return [
       {
@@ -126,12 +131,13 @@ const listHoldersFor = (db: Db, changes: readonly WaitingChange[]): Promise<Hold
 
 /** Who could approve beside those who have, with how this person stands to the authors. */
 function withHolder({ asked, requestedAt, covers }: WaitingChange, holder: HolderAccount): ApprovalCase {
-  const { id, roles, changedBy, changed, changedAt, alsoIds, tiedIds } = holder
+  const { id, roles, changedBy, changedByKin, changed, changedKin, changedAt, alsoIds, tiedIds } = holder
   const shapes = (other: string) => wroteText(asked, other)
+  const asks = (other: string) => shapes(other) && asked.askers?.has(other) !== false
   const standing = {
     mayApprove: covers(grantsOf(roles)),
-    isShapedByAuthor: changedBy.some(shapes),
-    hasShapedAuthor: changed.some(shapes),
+    isShapedByAuthor: changedBy.some(shapes) || changedByKin.some(asks),
+    hasShapedAuthor: changed.some(shapes) || changedKin.some(asks),
     isShapedSinceRequest: changedAt !== null && changedAt > requestedAt,
     isAuthorToo: alsoIds.some((other) => asked.authors.has(other)),
     alsoIds,

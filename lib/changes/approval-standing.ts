@@ -81,6 +81,7 @@ export async function readStandings(
       approvalClass,
       rule: ruleOfRequest(policy, approvalClass, kept.get(approval.workloadId)),
       authors: authors.get(approval.id) ?? [],
+      askers: [approval.requesterId],
       requestedAt: approval.createdAt,
       given: votes.filter(({ approvalId }) => approvalId === approval.id),
       alsoAsking,

@@ -42,6 +42,8 @@ export interface ApprovalCase {
   authors: ReadonlySet<string>
   /** Those of the authors who only set, or chose, a value that becomes part of what is pushed; absent for none. */
   valueAuthors?: ReadonlySet<string>
+  /** Those who asked for this very change or wrote it; absent for all authors. */
+  askers?: ReadonlySet<string>
   /** By user id; one that is missing was removed, or is a service account. */
   approvers: ReadonlyMap<string, ApproverStanding>
   /** At most one person may approve, and there never were two: the approval of an author counts then. */

@@ -65,10 +65,14 @@ export interface HolderAccount {
   email: string
   /** Its roles, and where these hold. */
   roles: RoleGrant[]
-  /** Those of the authors who changed this account, be it by another account of the same person. */
+  /** Those of the authors who changed this account. */
   changedBy: string[]
-  /** Those of the authors of whom this one changed an account. */
+  /** The same by another account that is known to be of the author's person. */
+  changedByKin: string[]
+  /** Those of the authors whose account this one changed, or another one that is known to be of the same person. */
   changed: string[]
+  /** The same of another account that is known to be of the author's person. */
+  changedKin: string[]
   /** When anybody last changed this account; null for never. */
   changedAt: Date | null
   /** Those of the accounts named beside that are known to be of the same person. */
@@ -94,20 +98,31 @@ export function listHolders(
          select from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id and g.role = any($1::text[]))
        order by u.email limit $3),
      people as materialized (${withShapers(
-       'select id::text from holders union select unnest($2::text[] || $4::text[])',
+       `select id::text from holders union select unnest($2::text[] || $4::text[])
+        union select by_id from account_changes where user_id::text = any($2::text[])`,
        'select id::text as id from holders',
      )}),
      names as materialized (${namesOf('people')}),
      same as materialized (${SAME}),
      kin as materialized (
        select id, id as whose from unnest($2::text[] || $4::text[]) as id
-       union select s.uuid::text, s.other from same s where s.other = any($2::text[] || $4::text[]))
+       union select s.uuid::text, s.other from same s where s.other = any($2::text[] || $4::text[])),
+     own as materialized (
+       select id::text as id, id::text as whose from holders
+       union select s.uuid::text, s.other from same s join holders h on h.id::text = s.other),
+     shaped as materialized (
+       select c.user_id::text as id, k.whose, k.id = k.whose as is_direct, 'by' as how
+         from account_changes c join kin k on k.id = c.by_id
+         where k.whose = any($2::text[]) and c.user_id::text <> c.by_id
+       union select me.whose, k.whose, k.id = k.whose, 'of'
+         from account_changes c join kin k on k.id = c.user_id::text join own me on me.id = c.by_id
+         where k.whose = any($2::text[]) and me.whose <> c.user_id::text)
      select u.id::text as id, u.email,
        (select ${GRANTS} from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id) as roles,
-       array(select distinct k.whose from account_changes c join kin k on k.id = c.by_id
-         where c.user_id = u.id and k.whose = any($2::text[]) and c.by_id <> u.id::text) as "changedBy",
-       array(select distinct k.whose from account_changes c join kin k on k.id = c.user_id::text
-         where c.by_id = u.id::text and k.whose = any($2::text[]) and c.user_id <> u.id) as changed,
+       array(select whose from shaped s where s.id = u.id::text and how = 'by' and is_direct) as "changedBy",
+       array(select distinct whose from shaped s where s.id = u.id::text and how = 'by' and not is_direct) as "changedByKin",
+       array(select whose from shaped s where s.id = u.id::text and how = 'of' and is_direct) as changed,
+       array(select distinct whose from shaped s where s.id = u.id::text and how = 'of' and not is_direct) as "changedKin",
        (select max(c.changed_at) from account_changes c where c.user_id = u.id) as "changedAt",
        array(select s.other from same s
          where s.uuid = u.id and s.other = any($2::text[] || $4::text[])) as "alsoIds",

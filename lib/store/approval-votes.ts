@@ -174,6 +174,12 @@ export interface AskedApprovers {
   authors: readonly string[]
   /** Authors only of values; absent for none. */
   valueAuthors?: readonly string[]
+  /**
+   * Those of the authors who asked for this very change, or wrote it: only theirs are all accounts of the person. Others
+   * asked for the same text elsewhere, and one of them who takes the name of whoever made everybody's account would keep
+   * everybody from approving. Absent for all authors.
+   */
+  askers?: readonly string[]
   requestedAt: Date
 }
 
@@ -184,7 +190,7 @@ export interface StoredApproverStanding {
   roles: RoleGrant[]
   /** An author changed this account, be it by another account that is known to be of the same person. */
   isShapedByAuthor: boolean
-  /** This account changed that of an author, or another one that is known to be of the same person. */
+  /** An account of this person, or one that is known to be of it, changed one of an author in the same way. */
   hasShapedAuthor: boolean
   /** Anybody changed this account since the request. */
   isShapedSinceRequest: boolean
@@ -207,10 +213,13 @@ export async function listApproverStandings(
   const asked = requests.map((request, at) => ({ at, ...request }))
   const rows = await db.query<StoredApproverStanding & { at: number }>(
     `with asked as (
-       select *, authors || coalesce("valueAuthors", '{}') as writers from json_to_recordset($1::json)
-         as r (at int, "userIds" text[], authors text[], "valueAuthors" text[], "requestedAt" timestamptz)),
+       select r.*, authors || coalesce("valueAuthors", '{}') as writers,
+         coalesce(askers || array(select u.owner_id::text from users u where u.id::text = any(askers)), authors) as own
+       from json_to_recordset($1::json) as r
+         (at int, "userIds" text[], authors text[], "valueAuthors" text[], askers text[], "requestedAt" timestamptz)),
      people as materialized (${withShapers(
-       'select unnest("userIds" || writers) as id from asked',
+       `select unnest("userIds" || writers) as id from asked
+        union select c.by_id from account_changes c join asked r on c.user_id::text = any(r.authors)`,
        'select distinct unnest("userIds") as id from asked',
      )}),
      names as materialized (${namesOf('people')}),
@@ -218,13 +227,17 @@ export async function listApproverStandings(
      -- The accounts of the persons of authors and approvers; whose is the one that was asked about.
      kin as materialized (
        select r.at, id, id as whose from asked r, unnest(r.authors || r."userIds") as id
-       union select r.at, s.uuid::text, s.other from asked r join same s on s.other = any(r.authors || r."userIds"))
+       union select r.at, s.uuid::text, s.other from asked r join same s on s.other = any(r.authors || r."userIds")),
+     author_kin as materialized (
+       select k.* from kin k join asked r on r.at = k.at
+       where k.whose = any(r.authors) and (k.id = k.whose or k.whose = any(r.own)))
      select r.at, u.id::text as id,
        (select ${GRANTS} from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id) as roles,
-       exists (select from account_changes c join kin k on k.at = r.at and k.id = c.by_id
-         where c.user_id = u.id and k.whose = any(r.authors) and c.by_id <> u.id::text) as "isShapedByAuthor",
-       exists (select from account_changes c join kin k on k.at = r.at and k.id = c.user_id::text
-         where c.by_id = u.id::text and k.whose = any(r.authors) and c.user_id <> u.id) as "hasShapedAuthor",
+       exists (select from account_changes c join author_kin k on k.at = r.at and k.id = c.by_id
+         where c.user_id = u.id and c.by_id <> u.id::text) as "isShapedByAuthor",
+       exists (select from account_changes c join author_kin k on k.at = r.at and k.id = c.user_id::text
+           join kin me on me.at = r.at and me.id = c.by_id
+         where me.whose = u.id::text and c.user_id <> u.id) as "hasShapedAuthor",
        exists (select 1 from account_changes c
          where c.user_id = u.id and c.changed_at > r."requestedAt") as "isShapedSinceRequest",
        exists (select from same s where s.uuid = u.id and s.other = any(r.writers)) as "isAuthorToo",

@@ -11,7 +11,8 @@ let admin: SignedIn
 
 beforeEach(async () => {
   await scene?.ctx.close()
-  await database.pool.execute('delete from approvals')
+  // Ten are named, so nobody of another test may be among them.
+  for (const table of ['approvals', 'users']) await database.pool.execute(`delete from ${table}`)
   scene = await AutoApplyScene.open(database)
   admin = await signIn(scene.ctx, { groups: ['administrator'] })
 })

@@ -204,6 +204,40 @@ describe('whoever has another account, by the e-mail of which both are known as 
     expect((await approve(o, id)).json).toMatchObject({ status: 'pending', tally: { given: 1 } })
   })
 
+  it('does not approve what an account asks for that the other one made, also once that one is gone', async () => {
+    for (const isGone of [false, true]) {
+      const { o, e } = await scene(isGone)
+      const { email: judge, token } = await signInLocally(ctx, { email: 'judge@example.com' })
+      const id = await request(e, 1)
+      expect(await approve(o, id)).toMatchObject(another('shaped_an_author'))
+      const could = [judge, 'seed@example.com'].sort()
+      expect((await call(o, `GET ${base()}/${id}`)).json).toMatchObject({ help: { could_approve: could } })
+      expect((await approve({ id: '', token }, id)).status).toBe(200)
+      for (const table of ['approvals', 'users', 'external_ids', 'provider_names', 'account_changes'])
+        await database.pool.execute(`delete from ${table}`)
+    }
+  })
+
+  it('keeps nobody from approving by asking for the same text elsewhere under the name of who made the accounts', async () => {
+    const root = await seed()
+    const helper = await makePuppet(root, 'administrator', 'helper@example.com')
+    const asker = await signIn('asker')
+    // She says at the provider that she has the administrator's e-mail, and asks for the text of another workload.
+    const eve = await signIn('eve', { email: 'seed@example.com', email_verified: false })
+    expect(eve.id).not.toBe(root.id)
+    const elsewhere = fakeAgent(ctx.fleet, { host: 'elsewhere' })
+    await ctx.advance(300)
+    const body = { draft_yaml: productionYaml(1), prod_confirmation: true, target_env: 'production' }
+    const asked = await call(eve, `POST /api/workloads/${elsewhere.workloadId}/config/approvals`, body)
+    expect(asked.status).toBe(201)
+    ctx.clock.advance(1_000)
+    const id = await request(asker, 1)
+    expect((await call(asker, `GET ${base()}/${id}`)).json).toMatchObject({
+      help: { could_approve: ['helper@example.com'] },
+    })
+    expect((await approve(helper, id)).status).toBe(200)
+  })
+
   it('has not the help of whoever made that other account', async () => {
     const other = await seed()
     await makePuppet(other, 'administrator', 'olga@example.com')
