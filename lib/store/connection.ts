@@ -41,6 +41,8 @@ export interface ServerSession extends Connection {
   readonly timeline: string | null
   /** When the server last answered on it, on the monotonic clock. */
   readonly heardMs: number
+  /** Since when the statement waits that the server has not answered, on the same clock; null where none does. */
+  readonly asksSinceMs: number | null
   /** Count it as lost, for this cause: whatever waits on it fails at once. */
   end(cause: Error): void
 }
@@ -172,6 +174,7 @@ class Session implements ServerSession {
   timeline: string | null = null
   isReadOnly = false
   heardMs: number
+  asksSinceMs: number | null = null
 
   constructor(
     client: pg.Client,
@@ -204,6 +207,7 @@ class Session implements ServerSession {
     const { rows } = await this.#client.query<Pick<Session, 'isReadOnly' | 'timeline'>>(ASK_WHAT_IT_IS)
     this.isReadOnly = rows[0]!.isReadOnly
     this.timeline = rows[0]!.timeline
+    this.heardMs = this.#clock.monotonicMs()
   }
 
   async query<Row extends object>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
@@ -270,6 +274,7 @@ class Session implements ServerSession {
       this.#timeoutMs > 0
         ? setTimeout(() => this.#socket.destroy(), this.#timeoutMs + GIVE_UP_AFTER_MS)
         : undefined
+    this.asksSinceMs = this.#clock.monotonicMs()
     try {
       const result = await this.#client.query({
         name: this.#nameOf(text, params),
@@ -285,6 +290,7 @@ class Session implements ServerSession {
       throw unavailable('query', error)
     } finally {
       clearTimeout(watch)
+      this.asksSinceMs = null
     }
   }
 

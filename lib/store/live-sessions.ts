@@ -23,10 +23,15 @@ export class LiveSessions {
     for (const other of others) if (isOlder(other, session)) other.end(new Error(REPLACED))
   }
 
-  /** End the sessions, but for the reserved ones, on which the database has said nothing since then. */
-  endUnheard(sinceMs: number): void {
-    for (const [session, isReserved] of [...this.#sessions])
-      if (!isReserved && session.heardMs < sinceMs) session.end(new Error(UNHEARD))
+  /**
+   * End the sessions, but for the reserved ones, on which the database has said nothing since then, and on which something
+   * was asked before `askedMs` and waits still.
+   */
+  endUnheard(sinceMs: number, askedMs: number): void {
+    for (const [session, isReserved] of [...this.#sessions]) {
+      const isWaiting = session.asksSinceMs !== null && session.asksSinceMs <= askedMs
+      if (!isReserved && isWaiting && session.heardMs < sinceMs) session.end(new Error(UNHEARD))
+    }
   }
 }
 

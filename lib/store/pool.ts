@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import { type Connection, openConnection } from './connection.ts'
+import { type Connection, openConnection, type ServerSession } from './connection.ts'
 import { type Database, DatabaseUnavailable, type Db } from './db.ts'
 import { LiveSessions } from './live-sessions.ts'
 
@@ -59,6 +59,8 @@ const MIN_SESSIONS = 4
 const POOLED = 'pool'
 /** Callers that may wait for a session; more are told at once that there is none. */
 const WAITERS_MAX = 2_000
+/** How long a process that stood still takes at most to read the answers that had come meanwhile. */
+const READ_MS = 1_000
 /** Longest time of a timer: Node fires a longer one at once. */
 const TIMER_MS_MAX = 2_147_483_647
 
@@ -74,7 +76,7 @@ export function openPool(options: PoolOptions): Pool {
 }
 
 interface Idle {
-  connection: Connection
+  connection: ServerSession
   bornMs: number
   timer: NodeJS.Timeout
 }
@@ -156,7 +158,10 @@ class SessionPool implements Pool {
   }
 
   endUnheard(sinceMs: number): void {
-    this.#sessions.endUnheard(sinceMs)
+    const askedMs = this.#options.clock.monotonicMs()
+    for (const { connection } of [...this.#idle])
+      if (connection.heardMs < sinceMs) connection.end(new Error('nothing was heard on the session for long'))
+    setTimeout(() => this.#sessions.endUnheard(sinceMs, askedMs), READ_MS).unref()
   }
 
   async close(): Promise<void> {
@@ -175,7 +180,7 @@ class SessionPool implements Pool {
 
   async #borrow<T>(use: (connection: Connection) => Promise<T>): Promise<T> {
     await this.#permit()
-    let taken: { connection: Connection; bornMs: number } | undefined
+    let taken: { connection: ServerSession; bornMs: number } | undefined
     try {
       taken = this.#takeIdle() ?? {
         connection: await this.#connect(POOLED),
@@ -208,7 +213,7 @@ class SessionPool implements Pool {
     })
   }
 
-  #takeIdle(): { connection: Connection; bornMs: number } | undefined {
+  #takeIdle(): { connection: ServerSession; bornMs: number } | undefined {
     for (let entry = this.#idle.pop(); entry; entry = this.#idle.pop()) {
       clearTimeout(entry.timer)
       if (entry.connection.isBroken) continue
@@ -219,7 +224,7 @@ class SessionPool implements Pool {
     return undefined
   }
 
-  #release(taken: { connection: Connection; bornMs: number } | undefined): void {
+  #release(taken: { connection: ServerSession; bornMs: number } | undefined): void {
     if (taken && !taken.connection.isBroken) this.#keepOrClose(taken)
     const next = this.#waiters.shift()
     if (next) {
@@ -232,7 +237,7 @@ class SessionPool implements Pool {
     if (this.#inUse === 0) this.#drained?.()
   }
 
-  #keepOrClose({ connection, bornMs }: { connection: Connection; bornMs: number }): void {
+  #keepOrClose({ connection, bornMs }: { connection: ServerSession; bornMs: number }): void {
     const isTooOld = this.#isTooOld(bornMs)
     // A caller that waits takes the connection at once, so that the limit of idle ones does not concern it.
     const hasPlace = this.#waiters.length > 0 || this.#idle.length < this.#options.maxIdle
@@ -245,7 +250,7 @@ class SessionPool implements Pool {
     void connection.close()
   }
 
-  #keep(connection: Connection, bornMs: number): void {
+  #keep(connection: ServerSession, bornMs: number): void {
     const remove = () => {
       const index = this.#idle.indexOf(entry)
       if (index >= 0) this.#idle.splice(index, 1)
@@ -270,7 +275,7 @@ class SessionPool implements Pool {
     return this.#options.clock.monotonicMs() - bornMs >= this.#options.lifetimeMs
   }
 
-  async #connect(purpose: string): Promise<Connection> {
+  async #connect(purpose: string): Promise<ServerSession> {
     const {
       dsn,
       applicationName = 'muster',

@@ -3,6 +3,7 @@ import type { ServerSession } from '../../../lib/store/connection.ts'
 import { type Database, DatabaseUnavailable } from '../../../lib/store/db.ts'
 import { fenced } from '../../../lib/store/fenced.ts'
 import { LiveSessions } from '../../../lib/store/live-sessions.ts'
+import { nextTurn } from '../../../lib/turns.ts'
 import { fakeClock } from '../../support/fakes.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
@@ -12,6 +13,7 @@ function sessionOf(timeline: string | null): ServerSession & { isBroken: boolean
   const session = {
     timeline,
     heardMs: 0,
+    asksSinceMs: null,
     isBroken: false,
     end() {
       session.isBroken = true
@@ -50,6 +52,21 @@ it('a pool ends the sessions on which it has heard nothing since a question was 
   expect(pool.statistics()).toMatchObject({ idle: 1, inUse: 1 })
   expect(await reserved.query('SELECT 1 AS n')).toEqual([{ n: 1 }])
   await reserved.close()
+})
+
+it('a pool that was not heard because this process stood still loses nothing of what is answered then', async () => {
+  const clock = fakeClock()
+  const pool = database.openPool({ maxOpen: 6, maxIdle: 6, clock })
+  await pool.query('SELECT 1')
+  const late = pool.query('SELECT 1 AS n FROM pg_sleep(0.2)')
+  await nextTurn()
+  clock.advance(4_000)
+  const sinceMs = clock.monotonicMs()
+  clock.advance(3_000)
+  pool.endUnheard(sinceMs)
+  expect(await late).toEqual([{ n: 1 }])
+  await pool.query('SELECT pg_sleep(1.2)')
+  await pool.close()
 })
 
 it('who knows that it may not write does not ask the database first', async () => {
