@@ -428,7 +428,9 @@ describe('the history of a workload', () => {
       .poll(() => dialog.locator('.cm-changedLine').allTextContents())
       .toEqual(['    limit_mib: 512', '    limit_mib: 400'])
     await dialog.getByRole('button', { name: 'Roll back now' }).click()
-    await page.getByRole('heading', { name: new RegExp(`^Back to ${faster.slice(0, 7)}`) }).waitFor()
+    await page
+      .getByRole('heading', { name: new RegExp(`^storied · Back to ${faster.slice(0, 7)}`) })
+      .waitFor()
     await page.getByText(/8 applied · 0 failed/).waitFor()
     expect(countRunning(GATEWAY_FASTER)).toBe(POD_COUNT)
     await page.goto(`/workloads/${id}/history`)

@@ -165,7 +165,7 @@ test('a rollback says what goes back, for whom and from which to which, and keep
   await dialog.getByRole('button', { name: 'Roll back now' }).click()
   // The dialog's own heading ends alike: only that of the page says that the rollback has begun.
   await page
-    .getByRole('heading', { name: new RegExp(`^Back to ${first!.config_hash.slice(0, 7)}`) })
+    .getByRole('heading', { level: 1, name: new RegExp(`Back to ${first!.config_hash.slice(0, 7)}`) })
     .waitFor()
   await page.goto('/audit?q=rollback')
   await page.getByText('the batches were too large').first().waitFor()
