@@ -100,7 +100,7 @@ function columns(servedBy: string | null): TableColumn<ClusterMember>[] {
       cell: (member) => (
         <>
           <StateMark of={member} />
-          {member.id === servedBy && <span class="muted small"> · {servesYou}</span>}
+          {member.id === servedBy && <span class="muted small few"> · {servesYou}</span>}
         </>
       ),
     },

@@ -108,6 +108,14 @@ test('one that waits for older ones to stop is named, with those', async () => {
     'Told again',
   ])
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  // A mark stands on the line of its word, also beside a sentence of several lines.
+  const middles = await gone
+    .locator('.st > *')
+    .evaluateAll((parts) =>
+      parts.map((part) => part.getBoundingClientRect()).map((box) => box.top + box.height / 2),
+    )
+  expect(middles).toHaveLength(2)
+  expect(Math.abs(middles[0]! - middles[1]!)).toBeLessThan(3)
   await page.setViewportSize({ width: 1440, height: 900 })
   await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'fr' })
   await page.reload()
