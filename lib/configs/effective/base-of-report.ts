@@ -44,7 +44,7 @@ export function baseInWordsOf(draft: string, reported: string, readConfig: ReadC
   return again.ok && isSameValue(again.document.root, read.document.root) ? spelt : base
 }
 
-/** A copy without what only the supervisor said: nothing is left out that the draft says too. */
+/** A copy without what only the supervisor said, or nobody: nothing is left out that the draft says too. */
 function withoutSupervisor(root: ConfigObject, draft: ConfigObject): ConfigObject {
   const ids = Object.keys(sectionOf(root, 'extensions')).filter(
     (id) => isOfSupervisor(id, sectionOf(root, 'extensions')[id]) && !(id in sectionOf(draft, 'extensions')),
@@ -66,7 +66,12 @@ function withoutSupervisor(root: ConfigObject, draft: ConfigObject): ConfigObjec
   const left = without(root, [])
   if (ids.length > 0) keepOrDrop(left, 'extensions', without(sectionOf(root, 'extensions'), ids), draft)
   if (isObject(root['service'])) left['service'] = service
-  return left
+  // The normal form writes sections that hold nothing, and say nothing. One without a service is no config.
+  const isSaid = (name: string) => name === 'service' || name in draft || !isEmpty(left[name])
+  return without(
+    left,
+    Object.keys(left).filter((name) => !isSaid(name)),
+  )
 }
 
 /** Whether an extension is the one through which the supervisor speaks with the collector, on the same host. */

@@ -2,7 +2,7 @@ import { isOpen } from '../../../lib/model/workload-states.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { otherwiseRunning } from '../logic/workloads.ts'
 import { defineTexts, plural, say } from './define.ts'
-import { formatNumber, shortHash } from './format.ts'
+import { formatNumber, quoted, shortHash } from './format.ts'
 import { describeRunning } from './workload.ts'
 
 const n = formatNumber
@@ -78,7 +78,7 @@ export const historyTexts = defineTexts({
     windows: { '1h': '1 hour', '6h': '6 hours', '24h': '24 hours', '7d': '7 days' },
     churn: (rate: string) => `${rate} disconnects an hour`,
     stats: (up: number, down: number, version: number) =>
-      `${n(up)} connected · ${n(down)} disconnected · ${n(version)} version changes`,
+      `${n(up)} ${plural(up, 'connect', 'connects')} · ${n(down)} ${plural(down, 'disconnect', 'disconnects')} · ${n(version)} ${plural(version, 'version change', 'version changes')}`,
     noEvents: 'Nothing happened yet.',
     event: {
       connected: (who: string, version: string) => `${who} connected${version ? ` with ${version}` : ''}`,
@@ -87,11 +87,12 @@ export const historyTexts = defineTexts({
       push: (hash: string, who: string) => `Config ${hash} pushed by ${who}`,
       alertFired: (rule: string, what: string) => `Alert: ${rule} – ${what}`,
       alertResolved: (rule: string) => `Alert resolved: ${rule}`,
-      audit: (action: string, who: string) => `${action} by ${who}`,
+      audit: (action: string, who: string, said: string) =>
+        `${action} by ${who}${said && `: ${quoted(said)}`}`,
     },
     chart: 'Connects and disconnects over time',
-    connects: 'connected',
-    disconnects: 'disconnected',
+    connects: 'connects',
+    disconnects: 'disconnects',
     alerts: 'alerts',
     noAlerts: 'No alert was ever raised for this workload.',
   },
@@ -173,7 +174,8 @@ export const historyTexts = defineTexts({
       push: (hash: string, who: string) => `Config ${hash} poussée par ${who}`,
       alertFired: (rule: string, what: string) => `Alerte : ${rule} – ${what}`,
       alertResolved: (rule: string) => `Alerte résolue : ${rule}`,
-      audit: (action: string, who: string) => `${action} par ${who}`,
+      audit: (action: string, who: string, said: string) =>
+        `${action} par ${who}${said && ` : ${quoted(said)}`}`,
     },
     chart: 'Connexions et déconnexions dans le temps',
     connects: 'connexions',

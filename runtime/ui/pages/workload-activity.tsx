@@ -11,6 +11,7 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatClock, formatDay, formatExact, formatNumber, shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
+import { commentOf } from '../logic/audit-detail.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { instanceName } from '../logic/instances.ts'
 import { hrefOfMoment } from '../logic/moments.ts'
@@ -126,7 +127,11 @@ function describe(
   return {
     tone: 'idle',
     shape: 'dot',
-    text: words.audit(describeAction(entry.audit.action), entry.audit.email ?? '–'),
+    text: words.audit(
+      describeAction(entry.audit.action),
+      entry.audit.email ?? '–',
+      commentOf(entry.audit).split('\n')[0] ?? '',
+    ),
   }
 }
 

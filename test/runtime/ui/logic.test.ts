@@ -11,8 +11,9 @@ import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workload
 import { describeDetailField, describeOwnDetail } from '../../../runtime/ui/i18n/audit.ts'
 import { findActions } from '../../../runtime/ui/i18n/audit-actions.ts'
 import { describeError } from '../../../runtime/ui/i18n/causes.ts'
-import { language } from '../../../runtime/ui/i18n/define.ts'
+import { language, say } from '../../../runtime/ui/i18n/define.ts'
 import { formatListed } from '../../../runtime/ui/i18n/format.ts'
+import { historyTexts } from '../../../runtime/ui/i18n/history.ts'
 import { describeTripped, rolloutTexts } from '../../../runtime/ui/i18n/rollout.ts'
 import { describeReason, describeTrouble } from '../../../runtime/ui/i18n/trouble.ts'
 import { commentOf, readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
@@ -867,6 +868,15 @@ test('what identifies a workload begins with its name, in whatever order the ser
 
 test('a list that was read in part does not say how many there are as if it were all', () => {
   expect([7, 199, 200].map(formatListed)).toEqual(['7', '199', '200+'])
+})
+
+test('events of a workload are counted as events, and a step of a request is told with what was said', () => {
+  expect(say(historyTexts).stats(8, 0, 1)).toBe('8 connects · 0 disconnects · 1 version change')
+  const { audit } = say(historyTexts).event
+  expect(audit('Change approved', 'eve@example.com', 'fine')).toBe(
+    'Change approved by eve@example.com: “fine”',
+  )
+  expect(audit('Change approved', 'eve@example.com', '')).toBe('Change approved by eve@example.com')
 })
 
 describe('a place in a config', () => {

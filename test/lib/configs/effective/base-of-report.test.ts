@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { baseInWordsOf, baseOfReport } from '../../../../lib/configs/effective/base-of-report.ts'
 import { normalForm } from '../../../../lib/configs/effective/normal-form.ts'
 
+const PLAIN = 'exporters:\n  debug: {}\n'
+
 /** What a collector under the supervisor reports to run. */
 const REPORTED = `exporters:
     debug: {}
@@ -84,6 +86,13 @@ describe('what a first config replaces', () => {
     expect(start).toMatch(/health_check/)
     const alone = 'extensions: {opamp: {}}\nservice: {extensions: [opamp], telemetry: {resource: {}}}\n'
     expect(baseOfReport(alone, '').trim()).toBe('service: {}')
+  })
+
+  it('has no empty section that only the normal form writes', () => {
+    const reported = `connectors: {}\nextensions: {}\n${PLAIN}`
+    expect(baseOfReport(reported, PLAIN)).toBe(PLAIN)
+    expect(baseInWordsOf(PLAIN, reported)).toBe(PLAIN)
+    expect(baseOfReport(reported, `connectors: {}\n${PLAIN}`)).toContain('connectors: {}')
   })
 
   it('keeps what telemetry really says', () => {
