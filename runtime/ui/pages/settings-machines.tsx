@@ -194,7 +194,7 @@ function Machine({ account, users, groups, reload }: MachineProps) {
   const words = say(tokenTexts)
   const { about, open, close } = useDialog<'token' | 'rights' | 'remove'>()
   return (
-    <section class="pane" style={{ marginTop: '0' }} aria-label={account.name}>
+    <section class="pane stack" style={{ marginTop: '0' }} aria-label={account.name}>
       <div class="head">
         <h2 style={{ margin: '0' }}>{account.name}</h2>
         <div class="actions">

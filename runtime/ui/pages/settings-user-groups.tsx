@@ -166,7 +166,7 @@ function columnsOf(onOpen: (open: Open) => void): TableColumn<ManagedGroupRecord
       title: column.members,
       narrowTitle: column.members,
       look: 'muted',
-      cell: ({ member_count }) => words.members(member_count),
+      cell: ({ member_count }) => <span class="short">{words.members(member_count)}</span>,
     },
     {
       title: say(commonTexts).actions,

@@ -152,6 +152,7 @@ function columnsOf(
   const { column } = words
   const maker: TableColumn<ApiTokenRecord> = {
     title: column.madeBy,
+    narrowTitle: column.madeBy,
     look: 'muted',
     cell: (token) => token.made_by ?? '–',
   }
@@ -160,10 +161,16 @@ function columnsOf(
     { title: column.rights, look: 'mono', cell: (token) => token.permissions.join(' ') || words.readOnly },
     {
       title: column.expires,
+      narrowTitle: column.expires,
       look: 'muted',
       cell: ({ expires_at: end }) => (Date.parse(end) <= Date.now() ? words.expired : formatDay(end)),
     },
-    { title: column.used, look: 'muted', cell: (token) => <Ago at={token.last_used_at} /> },
+    {
+      title: column.used,
+      narrowTitle: column.used,
+      look: 'muted',
+      cell: (token) => <Ago at={token.last_used_at} />,
+    },
     ...(hasMakers ? [maker] : []),
     {
       title: say(commonTexts).actions,
