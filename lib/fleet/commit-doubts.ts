@@ -71,6 +71,7 @@ export class CommitDoubts implements CommitFollowers {
     this.#isNotedMeanwhile = false
     this.#parts.timers.after(LATE_COMMIT_MS, () => {
       this.#isLateLookDue = false
+      this.#isUntold = true
       this.#askSoon()
       if (this.#isNotedMeanwhile) this.#askLate()
     })

@@ -40,10 +40,10 @@ export async function listAgentHomes(db: Db, limit: number): Promise<KnownAgent[
   )
 }
 
-/** Those of these agents that are remembered. */
+/** Those of these agents that are remembered, once whoever deletes some of them has done so or not. */
 export async function listKnownAgents(db: Db, uids: readonly string[]): Promise<Set<string>> {
   const rows = await db.query<{ uid: string }>(
-    `select instance_uid as uid from agent_workloads where instance_uid = any($1::text[])`,
+    `select instance_uid as uid from agent_workloads where instance_uid = any($1::text[]) for key share`,
     [uids],
   )
   return new Set(rows.map(({ uid }) => uid))

@@ -172,7 +172,7 @@ it('what is said to be applied although the archive did not take its record is i
   expect(ctx.fleetConfigs.holdOf(workload.id)?.reason).toBe('by hand')
 })
 
-it('browsers that missed a frame are told once to fetch again what they show', async () => {
+it('browsers that missed a frame are told to fetch again what they show', async () => {
   const workload = new PushedWorkload(ctx, 'a')
   await ctx.advance(500)
   const as = (await signIn(ctx)).token
@@ -184,8 +184,12 @@ it('browsers that missed a frame are told once to fetch again what they show', a
   db.loseAnswer('approval.comment')
   const lost = invoke(ctx, `POST ${path}/${id}/comments`, { as, body: { comment: 'wait' } })
   await expect(lost).rejects.toThrow('connection lost')
-  await ctx.advance(60_000)
-  expect(ctx.frames.filter(({ type }) => type === 'resync')).toHaveLength(1)
+  const told = () => ctx.frames.filter(({ type }) => type === 'resync').length
+  await ctx.advance(30_000)
+  expect(told()).toBe(1)
+  // And once more when it cannot be committed any later.
+  await ctx.advance(600_000)
+  expect(told()).toBe(2)
 })
 
 const stage = (percentage: number, dwellMs = 0) => ({ percentage, dwellMs, gates: [] })

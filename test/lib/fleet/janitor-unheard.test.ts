@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { sweep } from '../../../lib/fleet/janitor.ts'
 import { CommitInDoubt } from '../../../lib/store/db.ts'
+import { nextTurn } from '../../../lib/turns.ts'
 import { type FaultyDatabase, faultyDatabase } from '../../support/faulty-database.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
@@ -56,31 +57,79 @@ it('a text that was swept is stored again when it is reported again, also where 
   expect(await count('reported_configs')).toBe(1)
 })
 
-it('an agent that was forgotten is offered what it had failed, also where the answer was lost', async () => {
-  const workload = new PushedWorkload(ctx, 'ab')
-  await workload.settle(1)
-  await workload.push(2)
-  workload.agents[0]!.apply()
-  await ctx.advance(1_000)
-  workload.agents[1]!.goodbye()
-  await ctx.advance(1_000)
-  const back = workload.join('b', { uid: workload.agents[1]!.uid })
-  await ctx.advance(1_000)
-  back.fail('exit code 1')
-  await ctx.advance(2_000)
-  expect(await count('quarantines')).toBe(1)
-  back.goodbye()
-  await ctx.advance(130_000)
-  for (let day = 0; day < 32; day++) {
-    ctx.clock.advance(DAY_MS)
-    workload.agents[0]!.say({})
-    await ctx.advance(500)
-  }
-  loseEmptying('quarantines')
-  await clean()
-  await ctx.advance(5_000)
-  expect(await count('quarantines')).toBe(0)
-  const again = workload.join('b', { uid: back.uid })
-  await ctx.advance(5_000)
-  expect(again.offered()).toEqual([config(2).hash])
-})
+/** Have the transaction that empties this table lose its answer, and be committed only once `finish` is called. */
+function emptyLate(table: string): { finish: () => void; committed: Promise<void> } {
+  const { transaction } = db
+  let finish = () => {}
+  const held = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const committed = new Promise<void>((resolve) => {
+    db.transaction = (name, work) =>
+      new Promise((done, lost) => {
+        const late = transaction(name, async (tx) => {
+          const before = await tx.query(`select from ${table}`)
+          const value = await work(tx)
+          if (before.length === 0 || (await tx.query(`select from ${table}`)).length > 0) return value
+          db.transaction = transaction
+          lost(new CommitInDoubt('connection lost at commit'))
+          await held
+          resolve()
+          return value
+        })
+        late.then(done, lost)
+      })
+  })
+  return { finish, committed }
+}
+
+/** Whether a session waits for a row that another transaction has changed. */
+const isAnybodyWaiting = async () =>
+  (
+    await database.pool.query(
+      `select from pg_locks l join pg_stat_activity a using (pid)
+       where l.locktype = 'transactionid' and not l.granted and a.datname = current_database()`,
+    )
+  ).length > 0
+
+it.each(['the answer was lost', 'the commit came long after its answer was lost'])(
+  'an agent that was forgotten is offered what it had failed, also where %s',
+  async (how) => {
+    const workload = new PushedWorkload(ctx, 'ab')
+    await workload.settle(1)
+    await workload.push(2)
+    workload.agents[0]!.apply()
+    await ctx.advance(1_000)
+    workload.agents[1]!.goodbye()
+    await ctx.advance(1_000)
+    const back = workload.join('b', { uid: workload.agents[1]!.uid })
+    await ctx.advance(1_000)
+    back.fail('exit code 1')
+    await ctx.advance(2_000)
+    expect(await count('quarantines')).toBe(1)
+    back.goodbye()
+    await ctx.advance(130_000)
+    for (let day = 0; day < 32; day++) {
+      ctx.clock.advance(DAY_MS)
+      workload.agents[0]!.say({})
+      await ctx.advance(500)
+    }
+    if (how === 'the answer was lost') {
+      loseEmptying('quarantines')
+      await clean()
+    } else {
+      const late = emptyLate('quarantines')
+      await clean()
+      const settled = ctx.advance(2_000)
+      while (!(await isAnybodyWaiting())) await nextTurn()
+      late.finish()
+      await late.committed
+      await settled
+    }
+    await ctx.advance(5_000)
+    expect(await count('quarantines')).toBe(0)
+    const again = workload.join('b', { uid: back.uid })
+    await ctx.advance(5_000)
+    expect(again.offered()).toEqual([config(2).hash])
+  },
+)
