@@ -243,14 +243,14 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'the homes of agents; empty once the database has said which are forgotten',
     reachedBy: [
       'lib/fleet/janitor-unheard.test.ts',
-      'an agent that was forgotten is offered what it had failed, also where the answer was lost',
+      'an agent that was forgotten is offered what it had failed, also where',
     ],
   },
   'lib/fleet/commit-doubts.ts CommitDoubts.#followers': {
     bound: 'one of each part of a process that keeps what is stored, registered as it is made',
     reachedBy: [
       'lib/fleet/commit-doubts.test.ts',
-      'browsers that missed a frame are told once to fetch again what they show',
+      'browsers that missed a frame are told to fetch again what they show',
     ],
   },
   'lib/keyed-mutex.ts KeyedMutex.#tails': {
