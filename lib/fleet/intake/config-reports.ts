@@ -115,6 +115,7 @@ export class ConfigReports {
       this.#parts.state.outstanding.delete(instance)
       closeEarlierOffers(instance)
     }
+    if (status === 'failed') this.#quarantineInstance(instance, ended)
     if (!moveTarget(ended, target, status, this.#parts.deps.clock.now(), error())) return
     this.#parts.writer.target({ pushId: ended.push.pushId, target })
     this.#parts.tell({ kind: 'target-moved', followed: ended })

@@ -10,7 +10,7 @@ import { endForgotten } from '../state/end-forgotten.ts'
 import { removeJoiner } from '../state/followed-push.ts'
 import type { FollowedPush, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
-import { followedPushes } from '../state/state.ts'
+import { knownPushes } from '../state/state.ts'
 
 type ArchiveOutcome =
   | { ok: true }
@@ -137,7 +137,7 @@ export class WorkloadLeaving {
         uids.delete(uid)
         if (uids.size === 0) workload.quarantinedInstances.delete(hash)
       }
-      for (const followed of followedPushes(workload)) this.#forgetTarget(followed, uid)
+      for (const followed of knownPushes(workload)) this.#forgetTarget(followed, uid)
     }
   }
 

@@ -2,14 +2,8 @@ import { liftsFailuresOf } from '../decide/quarantine.ts'
 import { restoreTarget } from '../state/followed-push.ts'
 import type { LoadedAssignments } from '../state/load-push.ts'
 import type { FollowedPush, Workload } from '../state/model.ts'
-import { followedPushes, quarantineInstance } from '../state/state.ts'
+import { knownPushes, quarantineInstance } from '../state/state.ts'
 import { assignActive } from './assignments.ts'
-
-/** The pushes that memory follows, and the one whose late answers it takes. */
-const knownPushes = (workload: Workload): FollowedPush[] => [
-  ...followedPushes(workload),
-  ...(workload.endedStages === null ? [] : [workload.endedStages]),
-]
 
 /**
  * Take over a workload's assignments as the database holds them. A push that memory follows already is kept, as it

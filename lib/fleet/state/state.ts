@@ -225,6 +225,12 @@ export function followedPushes({
   return [active, rollout?.followed ?? null, takenBack].filter((followed) => followed !== null)
 }
 
+/** The pushes that memory follows, and the one whose late answers it takes. */
+export const knownPushes = (workload: Workload): FollowedPush[] => [
+  ...followedPushes(workload),
+  ...(workload.endedStages === null ? [] : [workload.endedStages]),
+]
+
 /** A push that the fleet follows; null for one that is history. */
 export function followedOf(
   workload: Parameters<typeof followedPushes>[0],

@@ -9,7 +9,7 @@ import type { WorkloadRecord } from '../../wire/workloads.ts'
 import type { Fleet } from '../fleet.ts'
 import type { FleetCounters } from '../state/counters.ts'
 import type { Instance, RemoteConfigReport, Workload } from '../state/model.ts'
-import { assignmentOf, followedOf } from '../state/state.ts'
+import { assignmentOf, knownPushes } from '../state/state.ts'
 import { aftermathOf } from './aftermath.ts'
 import { countDrifted, findDrifted } from './drifted.ts'
 import type { EffectiveMatches } from './effective-matches.ts'
@@ -170,8 +170,8 @@ export class FleetViews {
 
   /** A push that the fleet holds in memory, with its failures. */
   newestRevision(workload: Workload, push: Push, texts: TextAccess): RevisionRecord {
-    const followed = followedOf(workload, push.pushId)
-    const hasFailures = followed !== null && followed.failedCount > 0
+    const followed = knownPushes(workload).find((one) => one.push.pushId === push.pushId)
+    const hasFailures = followed !== undefined && followed.failedCount > 0
     const groups = hasFailures ? groupErrors(followed.targets.values()) : []
     // No answer: a push that took this one back would be newer.
     const about = { groups, isPrevious: false, isNewestOfHash: true, rollout: null, answer: null }

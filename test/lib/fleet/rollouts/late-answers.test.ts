@@ -76,6 +76,20 @@ describe('an answer that comes after the stages have failed with nothing to go b
     expect(troubleOf(workload)).toMatchObject({ unhealthy_count: 1, instance_count: 5 })
   })
 
+  it('that it failed keeps the config from its instance, as where it had said so in time, and is told with its cause', async () => {
+    const { workload } = await failInStages()
+    const d = workload.agents[3]!
+    d.fail('exit code 1')
+    await ctx.advance(1_000)
+    const kept = await database.pool.query<{ uid: string }>(
+      'select instance_uid as uid from quarantines where workload_id = $1 and config_hash = $2',
+      [workload.id, config(1).hash],
+    )
+    expect(kept.map(({ uid }) => uid)).toContain(d.uid)
+    const revision = ctx.views.newestRevision(workload.live, workload.live.newestPush!, { withTexts: false })
+    expect(revision).toMatchObject({ failed_count: 2, error_groups: [{ count: 2 }] })
+  })
+
   it('leaves the push failed, and nobody else is offered what it brought', async () => {
     const { workload, pushId } = await failInStages()
     for (const agent of workload.agents.slice(1, 4)) agent.apply()
