@@ -4,8 +4,9 @@ import type { Db } from './db.ts'
 const FORGETTABLE = `a.status in ('rejected', 'withdrawn', 'retired') and not a.draft_forgotten`
 
 /** Those of them about which nobody but whoever asked has said anything. */
-const UNSEEN = `${FORGETTABLE} and a.status <> 'rejected' and a.approved_at is null
-  and not exists (select from approval_votes v where v.approval_id = a.id)`
+const UNSEEN = `${FORGETTABLE} and (a.status <> 'rejected' or a.closed_by_id = a.requester_id)
+  and coalesce(a.approver_id, a.requester_id) = a.requester_id
+  and not exists (select from approval_votes v where v.approval_id = a.id and v.user_id <> a.requester_id)`
 
 /**
  * SQL for the text of a request's draft, `a` being its row; '' where it was forgotten, and no revision has it.
@@ -24,8 +25,8 @@ export async function measureOpenDrafts(tx: Db, requesterId: string): Promise<nu
 }
 
 /**
- * Forget the drafts of somebody's requests that were withdrawn or replaced and that nobody approved, but for those of the
- * `kept` that ended last. What somebody rejected or approved stays until its time: whoever asked does not decide when its
+ * Forget the drafts of somebody's requests that were withdrawn or replaced and that nobody else approved, but for those of
+ * the `kept` that ended last. What somebody else rejected or approved stays until its time: whoever asked does not decide when its
  * evidence goes.
  */
 export async function forgetOwnDrafts(tx: Db, requesterId: string, kept: number): Promise<void> {

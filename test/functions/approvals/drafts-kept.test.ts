@@ -112,6 +112,29 @@ describe('the draft of a request that ended', () => {
     expect(await Promise.all([first, second].map(draftOf))).toEqual(['', configYaml(12)])
   })
 
+  it('is forgotten so also where the same person approved or rejected it: nobody else has seen it', async () => {
+    const approved = await requested(31)
+    await step(approved, 'withdraw')
+    // As it is where the approval of an author counts.
+    await database.pool.execute(
+      'update approvals set approver_id = requester_id, approved_at = created_at where id = $1',
+      [approved],
+    )
+    await database.pool.execute(
+      `insert into approval_votes (approval_id, user_id, email, comment, approved_at, rule, sole_approver)
+       select id, requester_id, 'a@example.com', '', created_at, '{}', false from approvals where id = $1`,
+      [approved],
+    )
+    const rejected = await requested(32)
+    expect((await call('POST', `/${rejected}/reject`, { comment: 'mine' }, editor)).status).toBe(200)
+    ctx.clock.advance(1_000)
+    const withdrawn = await requested(33)
+    await step(withdrawn, 'withdraw')
+    await copies(withdrawn, ENDED_DRAFTS_KEPT, `'updated_at', a.updated_at + interval '1 second'`)
+    await requested(34)
+    expect(await Promise.all([approved, rejected].map(draftOf))).toEqual(['', ''])
+  })
+
   it('is not where somebody rejected or approved it: whoever asked for it does not make it go', async () => {
     const rejected = await requested(21)
     await step(rejected, 'reject')
