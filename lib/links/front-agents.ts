@@ -143,9 +143,9 @@ export class FrontAgents implements FleetPort {
     }
   }
 
-  /** See `FrontOffers.unreadMs`. */
-  get unreadMs(): number {
-    return this.#offers.unreadMs
+  /** See `FrontOffers.unread`. */
+  get unread(): FrontOffers['unread'] {
+    return this.#offers.unread
   }
 
   /** Whether nothing that agents said still waits to be told to the owner, or for its answer. */

@@ -22,6 +22,9 @@ export interface FrontOffersParts {
   onNotSent(): void
 }
 
+/** An owner offers again each second what did not leave: after a longer gap its database may have been away as well. */
+const UNREAD_GAP_MS = 5_000
+
 /** Tells agents on sockets what the owner has decided. An offer that is out of date by then is not sent. */
 export class FrontOffers {
   readonly #parts: FrontOffersParts
@@ -31,8 +34,11 @@ export class FrontOffers {
    */
   readonly #generations = new Map<string, number>()
   #delay: LinkDelay
-  /** When the last offer came whose text the database did not give, on the monotonic clock. */
-  unreadMs = Number.NEGATIVE_INFINITY
+  /**
+   * From when until when offers came whose text the database did not give, without a gap of more than `UNREAD_GAP_MS`, on
+   * the monotonic clock; null before the first. The owner had its database all that time.
+   */
+  unread: { readonly sinceMs: number; readonly untilMs: number } | null = null
 
   constructor(parts: FrontOffersParts) {
     this.#parts = parts
@@ -87,8 +93,14 @@ export class FrontOffers {
     const { clock, texts } = this.#parts
     const startedMs = clock.monotonicMs()
     const body = await texts.find(hash)
-    if (body === null && texts.isFailing) this.unreadMs = Math.max(this.unreadMs, startedMs)
+    if (body === null && texts.isFailing) this.#noteUnread(startedMs)
     return body
+  }
+
+  #noteUnread(atMs: number): void {
+    const { sinceMs, untilMs } = this.unread ?? { sinceMs: atMs, untilMs: atMs }
+    const isLater = atMs - untilMs > UNREAD_GAP_MS
+    this.unread = { sinceMs: isLater ? atMs : sinceMs, untilMs: Math.max(atMs, untilMs) }
   }
 
   /** The agent has left: what waits for it is not sent, and no loss of the agent is one under that config. */

@@ -452,13 +452,14 @@ class Member implements RunningMember {
   }
 
   /**
-   * Whether this process is a front that has had no database for so long while others had one. An offer that comes shows
-   * that its owner renewed itself a moment ago; where the database is away for all, none comes so late.
+   * Whether this process is a front that has had no database for so long while its owner had one, which offers over and
+   * over what cannot be read here. Where the database is away for all, none comes.
    */
   #isBlind(afterMs: number): boolean {
-    if (this.#owning !== null || this.#opamp === null) return false
-    const sinceOfferMs = this.#clock.monotonicMs() - this.agents.unreadMs
-    return this.#membership.unrenewedMs - sinceOfferMs >= afterMs
+    const { unread } = this.agents
+    if (this.#owning !== null || this.#opamp === null || unread === null) return false
+    const renewedMs = this.#clock.monotonicMs() - this.#membership.unrenewedMs
+    return renewedMs <= unread.sinceMs && unread.untilMs - unread.sinceMs >= afterMs
   }
 
   /** Whether this process is an owner that has long had no link even to itself. */

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { FrontOffers, type FrontOffersParts } from '../../../lib/links/front-offers.ts'
+import { fakeClock } from '../../support/fakes.ts'
+
+// An owner offers again each second what a front could not send. A front that cannot read the text all that time has lost
+// the database alone; one whose database was away for all, and comes back here a moment later, has not.
+
+function open() {
+  const clock = fakeClock()
+  const texts = { isFailing: true, find: async () => null, at: () => null }
+  const offers = new FrontOffers({ clock, texts } as unknown as FrontOffersParts)
+  const offer = async (afterMs: number) => {
+    clock.advance(afterMs)
+    await offers.find({ hash: 'a' } as never)
+    const { sinceMs, untilMs } = offers.unread!
+    return untilMs - sinceMs
+  }
+  return { offers, texts, offer }
+}
+
+it('what cannot be read over and over counts from the first offer on', async () => {
+  const { offers, offer } = open()
+  expect(offers.unread).toBeNull()
+  expect(await offer(1_000)).toBe(0)
+  for (let n = 1; n < 30; n++) expect(await offer(1_000)).toBe(n * 1_000)
+})
+
+it('what could not be read once before and once after an outage of all says nothing about the time between', async () => {
+  const { offer } = open()
+  await offer(1_000)
+  expect(await offer(60_000)).toBe(0)
+})
