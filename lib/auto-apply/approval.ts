@@ -80,11 +80,13 @@ export async function readAutoApplyStanding(
   const { policy } = await readApprovalPolicy(tx)
   const ownAuthors = await listAutoApplyAuthors(tx, asked.id)
   const carried = toAskedVersion(asked, ownAuthors)
-  const authors = [...ownAuthors, ...(await listAuthors(tx, carried))]
+  const ofText = await listAuthors(tx, carried)
+  const authors = [...ownAuthors, ...ofText.all]
+  const askers = [...ownAuthors, ...ofText.own]
   const { requestedAt, approvals, reachesProduction, selector } = asked
   const rule = ruleOfMany(policy, factsOf(asked.plan, reachesProduction))
   const about = { requestedAt, approvals, alsoAsking, reach: { selector }, hash: asked.versionHash, carried }
-  const plan = { rule, authors, ownAuthors, valueAuthors, ...about }
+  const plan = { rule, authors, askers, ownAuthors, valueAuthors, ...about }
   return standingOf(tx, plan, now)
 }
 

@@ -70,7 +70,7 @@ export async function readCampaignStanding(
     change.kind === 'version' ? await findVersion(tx, change.fleet_config_id, change.number) : null
   const ownAuthors = await listCampaignAuthors(tx, campaign.id)
   const carried = carriedBy(campaign, version, ownAuthors)
-  const authors = [...ownAuthors, ...(carried === null ? [] : await listAuthors(tx, carried))]
+  const ofText = carried === null ? { all: [], own: [] } : await listAuthors(tx, carried)
   const valueAuthors =
     version === null ? [] : await listValueAuthorsOfCampaign(tx, campaign.id, chosenBy(version))
   const rule = ruleOfMany(policy, facts)
@@ -80,7 +80,8 @@ export async function readCampaignStanding(
   const hash = change.kind === 'text' ? change.hash : (version?.hash ?? '')
   const plan = {
     rule,
-    authors,
+    authors: [...ownAuthors, ...ofText.all],
+    askers: [...ownAuthors, ...ofText.own],
     ownAuthors,
     valueAuthors,
     requestedAt,
@@ -102,6 +103,8 @@ export async function standingOf(
   plan: {
     rule: ApprovalRule
     authors: readonly string[]
+    /** Those of the authors who asked for this very plan, or wrote what it brings; the others asked for the same elsewhere. */
+    askers: readonly string[]
     /** Those of the authors who wrote or requested this very plan. */
     ownAuthors: readonly string[]
     /** Everybody who set or chose a value that becomes part of what is pushed. */
@@ -117,23 +120,14 @@ export async function standingOf(
   },
   now: Date,
 ): Promise<CampaignStanding> {
-  const { rule, authors, valueAuthors, requestedAt, approvals, alsoAsking } = plan
+  const { rule, authors, askers, valueAuthors, requestedAt, approvals, alsoAsking } = plan
   const given = approvals.map(({ byId, at, rule }) => ({
     userId: byId,
     at: new Date(at),
     rule: rule ?? null,
   }))
   const covers: Covers = (grants) => isReachWithin(scopesOf(grants, 'config:approve'), plan.reach)
-  const change = {
-    rule,
-    authors,
-    askers: plan.ownAuthors,
-    valueAuthors,
-    requestedAt,
-    given,
-    alsoAsking,
-    covers,
-  }
+  const change = { rule, authors, askers, valueAuthors, requestedAt, given, alsoAsking, covers }
   const asked = await readApprovalCase(tx, change, now)
   const text = { id: '', draftHash: plan.hash, ownAuthors: plan.ownAuthors }
   return { asked, judgement: judgeApprovals(asked), requestedAt, covers, text, carried: plan.carried }

@@ -73,15 +73,16 @@ export async function readStandings(
   const votes = await listApprovalVotes(tx, ids)
   const workloadIds = [...new Set(approvals.map(({ workloadId }) => workloadId))]
   const kept = await listKeptClasses(tx, workloadIds)
-  const authors = await listAuthorsOfTexts(tx, approvals.map(toAskedText))
+  const authorsOf = await listAuthorsOfTexts(tx, approvals.map(toAskedText))
   const changes = approvals.map((approval) => {
     const labels = labelsOf(approval)
     const approvalClass = classOfRequest(approval, labels)
+    const authors = authorsOf(approval.id)
     return {
       approvalClass,
       rule: ruleOfRequest(policy, approvalClass, kept.get(approval.workloadId)),
-      authors: authors.get(approval.id) ?? [],
-      askers: [approval.requesterId],
+      authors: authors.all,
+      askers: authors.own,
       requestedAt: approval.createdAt,
       given: votes.filter(({ approvalId }) => approvalId === approval.id),
       alsoAsking,

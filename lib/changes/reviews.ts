@@ -153,10 +153,10 @@ async function askReviewer(
 ): Promise<AskedReviewer[]> {
   // Whoever asked for the same text elsewhere would look at a text of their own.
   const texts = reviews.flatMap(toAskedText)
-  const ofTexts = texts.length === 0 ? new Map<string, string[]>() : await listAuthorsOfTexts(db, texts)
+  const ofText = await listAuthorsOfTexts(db, texts)
   return reviews.map((review) => ({
     userIds: [userId],
-    authors: [...new Set([...review.authorIds, ...(ofTexts.get(review.id) ?? [])])],
+    authors: [...new Set([...review.authorIds, ...ofText(review.id).all])],
     requestedAt: review.doneAt,
     covers: coversOf(review),
   }))

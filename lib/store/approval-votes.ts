@@ -71,25 +71,41 @@ export async function listApprovalVotes(db: Db, approvalIds: readonly string[]):
 export const authorsOf = (userId: string): string =>
   `array(select ${userId}::text union select owner_id::text from users where id::text = ${userId} and owner_id is not null)`
 
-/** SQL for the authors of the texts of `$1`, by their keys. */
+/**
+ * SQL for the authors of the texts of `$1`, by their keys: `own` are those of the very change that is asked about, the
+ * others asked for the same text elsewhere.
+ */
 const AUTHORS = `with ${ASKED_AND_CLAIMS},
      versions as (
-       select a.key, v.* from asked a join fleet_config_versions v on v.hash = a.hash
+       select a.key, v.*, a.content is not null and v.fleet_config_id::text = any(a.places) as is_own from asked a join fleet_config_versions v on v.hash = a.hash
        where a.content is null or v.content_hash = a.content),
      named as (
-       select a.key, r.requester_id as id from approvals r join asked a on a.hash = r.draft_hash
-       union select key, author_id from versions
-       union select a.key, unnest(r.author_ids) from approvals r join asked a on a.hash = r.draft_hash
-       union select key, unnest(author_ids) from versions
-       union select a.key, unnest(c.author_ids) from asked a join campaigns c on c.change->>'hash' = a.hash
-       union select v.key, unnest(c.author_ids) from versions v join campaigns c
+       select a.key, r.requester_id as id, r.requester_id = any(a.askers) as is_own
+         from approvals r join asked a on a.hash = r.draft_hash
+       union select key, author_id, is_own from versions
+       union select a.key, unnest(r.author_ids), r.requester_id = any(a.askers)
+         from approvals r join asked a on a.hash = r.draft_hash
+       union select key, unnest(author_ids), is_own from versions
+       union select a.key, unnest(c.author_ids), false from asked a join campaigns c on c.change->>'hash' = a.hash
+       union select v.key, unnest(c.author_ids), false from versions v join campaigns c
          on c.change->>'fleet_config_id' = v.fleet_config_id::text and c.change->>'number' = v.number::text
-       union select c.key, u.id::text from claims c join users u on lower(u.email) = c.name
-       union select c.key, p.user_id::text from claims c join provider_names p on p.name = c.name),
+       union select c.key, u.id::text, true from claims c join users u on lower(u.email) = c.name
+       union select c.key, p.user_id::text, true from claims c join provider_names p on p.name = c.name),
      authors as (
-       select key, id from named
-       union select n.key, u.owner_id::text from users u join named n on n.id = u.id::text where u.owner_id is not null)
-     select key, array_agg(id) as ids from authors group by key`
+       select key, id, is_own from named
+       union select n.key, u.owner_id::text, n.is_own
+         from users u join named n on n.id = u.id::text where u.owner_id is not null)
+     select key, array_agg(distinct id) as ids, coalesce(array_agg(distinct id) filter (where is_own), '{}') as own
+     from authors group by key`
+
+/** The authors of a text, by id. */
+export interface AuthorsOfText {
+  all: readonly string[]
+  /** Those of them who asked for or wrote this very change; the others asked for the same text elsewhere. */
+  own: readonly string[]
+}
+
+const NOBODY: AuthorsOfText = { all: [], own: [] }
 
 /**
  * The ids of everybody who requested one of these texts, wrote it as a version, or made, changed or requested a campaign
@@ -102,14 +118,15 @@ const AUTHORS = `with ${ASKED_AND_CLAIMS},
 export async function listAuthorsOfTexts(
   db: Db,
   asked: readonly AskedText[],
-): Promise<Map<string, string[]>> {
-  const rows = await db.query<{ key: string; ids: string[] }>(AUTHORS, [JSON.stringify(asked)])
-  return new Map(rows.map(({ key, ids }) => [key, ids]))
+): Promise<(key: string) => AuthorsOfText> {
+  const rows = await db.query<{ key: string; ids: string[]; own: string[] }>(AUTHORS, [JSON.stringify(asked)])
+  const found = new Map(rows.map(({ key, ids, own }) => [key, { all: ids, own }]))
+  return (key) => found.get(key) ?? NOBODY
 }
 
 /** The same of one text, or version. */
-export const listAuthors = async (db: Db, asked: Omit<AskedText, 'key'>): Promise<string[]> =>
-  (await listAuthorsOfTexts(db, [{ ...asked, key: '' }])).get('') ?? []
+export const listAuthors = async (db: Db, asked: Omit<AskedText, 'key'>): Promise<AuthorsOfText> =>
+  (await listAuthorsOfTexts(db, [{ ...asked, key: '' }]))('')
 
 /** Remember that somebody wrote, changed or requested a campaign. Its row must be locked, or new. */
 export async function noteCampaignAuthor(tx: Db, campaignId: string, userId: string): Promise<void> {

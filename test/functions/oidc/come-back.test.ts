@@ -26,7 +26,17 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   await ctx?.close()
-  for (const table of ['workloads', 'users', 'settings', 'external_ids', 'provider_names', 'account_changes'])
+  for (const table of [
+    ...[
+      'workloads',
+      'users',
+      'settings',
+      'external_ids',
+      'provider_names',
+      'account_changes',
+      'commit_authors',
+    ],
+  ])
     await database.pool.execute(`delete from ${table}`)
   const groupMap = new Map([['otel-admins', ['administrator']]])
   const oidc = settingsFor(provider.issuer, PUBLIC_URL, { groupMap })
@@ -216,6 +226,19 @@ describe('whoever has another account, by the e-mail of which both are known as 
       for (const table of ['approvals', 'users', 'external_ids', 'provider_names', 'account_changes'])
         await database.pool.execute(`delete from ${table}`)
     }
+  })
+
+  it('has what she committed approved by no account that the other one made', async () => {
+    const { other, e } = await scene(true)
+    const id = await request(other, 1)
+    const [{ hash } = { hash: '' }] = await database.pool.query<{ hash: string }>(
+      'select draft_hash as hash from approvals where id = $1',
+      [id],
+    )
+    const named = { name: 'olga@example.com', said: 'Olga <olga@example.com>' }
+    const claim = { configHash: hash, byId: '', place: '', owner: '', since: ctx.clock.now(), hasRun: false }
+    await noteCommitAuthors(database.pool, claim, [named], ctx.clock.now())
+    expect(await approve(e, id)).toMatchObject(another('shaped_by_author'))
   })
 
   it('keeps nobody from approving by asking for the same text elsewhere under the name of who made the accounts', async () => {
