@@ -229,13 +229,16 @@ describe('whoever has another account, by the e-mail of which both are known as 
   })
 
   it('has what she committed approved by no account that the other one made', async () => {
-    const { other, e } = await scene(true)
+    const { other, o, e } = await scene(false)
+    // By another e-mail of hers, which the other account has not.
+    const again = await signIn('olga', { ...olga, email: 'private@example.com' })
+    expect(again.id).toBe(o.id)
     const id = await request(other, 1)
     const [{ hash } = { hash: '' }] = await database.pool.query<{ hash: string }>(
       'select draft_hash as hash from approvals where id = $1',
       [id],
     )
-    const named = { name: 'olga@example.com', said: 'Olga <olga@example.com>' }
+    const named = { name: 'private@example.com', said: 'Olga <private@example.com>' }
     const claim = { configHash: hash, byId: '', place: '', owner: '', since: ctx.clock.now(), hasRun: false }
     await noteCommitAuthors(database.pool, claim, [named], ctx.clock.now())
     expect(await approve(e, id)).toMatchObject(another('shaped_by_author'))
