@@ -51,6 +51,7 @@ export function sayTrouble(
     case 'drifted':
       return words.drifted(count, total)
     default:
-      return words[kind]
+      // A service that is newer than this may know of more.
+      return words[kind] ?? kind
   }
 }

@@ -22,7 +22,7 @@ import { Ago, Mark } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
 import { query, setQuery } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
-import { useResource } from '../state/use-resource.ts'
+import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
 import { describeComplaint } from './workload-sentence.tsx'
 
@@ -250,8 +250,10 @@ function Running({
   const odd = instances.filter((instance) => instance.effective_matches === false)
   const wanted = query.value.get('instance')
   const shown = instances.find(({ instance_uid: uid }) => uid === wanted) ?? odd[0] ?? instances[0]
-  const detail = useResource(shown ? `instance:${workload.id}:${shown.instance_uid}` : null, (abort) =>
-    api.instance(workload.id, shown?.instance_uid ?? '', abort),
+  const detail = useResource(
+    shown ? `instance:${workload.id}:${shown.instance_uid}` : null,
+    (abort) => api.instance(workload.id, shown?.instance_uid ?? '', abort),
+    touchesWorkload(workload.id),
   )
   const text = detail.data?.effective_config
   const given = shown?.assigned_config_hash
