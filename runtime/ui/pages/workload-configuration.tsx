@@ -239,6 +239,14 @@ function RunningHead({
   )
 }
 
+/** An instance with what it runs, as it is now. */
+const useInstance = (workloadId: string, uid: string | undefined) =>
+  useResource(
+    uid === undefined ? null : `instance:${workloadId}:${uid}`,
+    (abort) => api.instance(workloadId, uid ?? '', abort),
+    touchesWorkload(workloadId),
+  )
+
 function Running({
   workload,
   topology,
@@ -250,11 +258,7 @@ function Running({
   const odd = instances.filter((instance) => instance.effective_matches === false)
   const wanted = query.value.get('instance')
   const shown = instances.find(({ instance_uid: uid }) => uid === wanted) ?? odd[0] ?? instances[0]
-  const detail = useResource(
-    shown ? `instance:${workload.id}:${shown.instance_uid}` : null,
-    (abort) => api.instance(workload.id, shown?.instance_uid ?? '', abort),
-    touchesWorkload(workload.id),
-  )
+  const detail = useInstance(workload.id, shown?.instance_uid)
   const text = detail.data?.effective_config
   const given = shown?.assigned_config_hash
   const revision = useResource(given === undefined ? null : `revision:${workload.id}:${given}`, (abort) =>

@@ -87,7 +87,7 @@ test('whoever has never seen it finds what fails, corrects it, watches it get we
 
   await page.getByText(/Every instance applied it within/).waitFor()
   await page.getByText('2 applied · 0 failed · 0 applying · 0 waiting of 2 instances').waitFor()
-  await page.getByRole('link', { name: 'payments-collector', exact: true }).click()
+  await page.getByRole('link', { name: 'History', exact: true }).click()
   await page.getByText('All is well: 2 instances run the assigned config.').waitFor()
 
   // The report of the change can be downloaded.

@@ -119,7 +119,7 @@ test('the bars of the activity stand in their hours, say what is under the point
   const box = (await plot.boundingBox())!
   await page.mouse.move(box.x + (box.width * (busy + 0.5)) / 24, box.y + box.height / 2)
   const legend = page.locator('.chart-legend')
-  await expect.poll(() => legend.textContent()).toMatch(/connected 12,345/)
+  await expect.poll(() => legend.textContent()).toMatch(/connects 12,345/)
   await expect
     .poll(() =>
       page.evaluate((iso) => {
