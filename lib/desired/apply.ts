@@ -117,8 +117,8 @@ interface Standing {
   /** The owner's requests for other texts that nobody pushed or ended. */
   others: readonly Approval[]
   /**
-   * What the owner, or this account under another name, asked for last before Git let go of the workload, where nobody
-   * brought that to run.
+   * What the owner, or this account under another name, asked for last before Git let go of the workload, or before the
+   * owner got what another one kept there, where nobody brought that to run.
    */
   unseen: readonly FormerText[]
 }
@@ -162,7 +162,7 @@ async function readStanding(
   const open = await listOpenApprovalsOfGroup(db, workloadId, group)
   const others = open.filter(({ draftHash }) => draftHash !== hash)
   const asker = { workloadId, targetGroup: group, requesterId: actor.userId }
-  const unseen = managed === null ? await listUnseenDrafts(db, asker) : []
+  const unseen = await listUnseenDrafts(db, { ...asker, keptSince: managed?.appliedAt ?? null })
   return {
     ok: true,
     hash,

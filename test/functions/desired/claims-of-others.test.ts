@@ -166,6 +166,30 @@ describe('whoever made a text stays its author', () => {
     }
   })
 
+  it('also where it waited and its owner got what another one kept there, and somebody else changes it on top', async () => {
+    const waiting = await wish(eve, shop, NEXT, naming(ann))
+    expect(waiting).not.toBe('')
+    const kept = await wish(pipeline, shop, TEXT, naming())
+    expect(await approve(shop, kept, heir)).toBe('approved')
+    const push = `POST ${pathOf(shop)}/approvals/${kept}/push`
+    const pushed = await invoke(ctx, push, {
+      as: heir.token,
+      body: { comment: 'go', prod_double_confirmed: true },
+    })
+    expect(pushed.status, JSON.stringify(pushed.json)).toBe(202)
+    await ctx.advance(300)
+    shop.apply()
+    await ctx.advance(5_000)
+    const body = { owner: 'platform', to_owner: 'eves', to_account_id: eve.userId }
+    const { status } = await invoke(ctx, 'POST /api/managed-configs/hand-over', { as: bob.token, body })
+    expect(status).toBe(200)
+    const id = await wish(eve, shop, `${NEXT}# a word corrected\n`, {
+      commit_author: 'Carl <carl@example.com>',
+    })
+    expect(await approve(shop, id, ann)).toBe('author')
+    expect(await approve(shop, id, bob)).toBe('approved')
+  })
+
   it('where nobody knows who named them, as before it was kept', async () => {
     await wish(eve, other, TEXT, naming(ann))
     await database.pool.execute(`update commit_authors set by_id = ''`)
