@@ -23,7 +23,7 @@ export interface FrontOffersParts {
 }
 
 /** An owner offers again each second what did not leave: after a longer gap its database may have been away as well. */
-const UNREAD_GAP_MS = 5_000
+const UNREAD_GAP_MS = 10_000
 
 /** Tells agents on sockets what the owner has decided. An offer that is out of date by then is not sent. */
 export class FrontOffers {
@@ -35,10 +35,12 @@ export class FrontOffers {
   readonly #generations = new Map<string, number>()
   #delay: LinkDelay
   /**
-   * From when until when offers came whose text the database did not give, without a gap of more than `UNREAD_GAP_MS`, on
-   * the monotonic clock; null before the first. The owner had its database all that time.
+   * From when until when offers came whose text the database did not give, on the monotonic clock; null before the first.
+   * The owner had its database all that time: it offers again once it is told that nothing was sent, and from then on no
+   * more than `UNREAD_GAP_MS` passed.
    */
   unread: { readonly sinceMs: number; readonly untilMs: number } | null = null
+  #toldMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: FrontOffersParts) {
     this.#parts = parts
@@ -99,8 +101,9 @@ export class FrontOffers {
 
   #noteUnread(atMs: number): void {
     const { sinceMs, untilMs } = this.unread ?? { sinceMs: atMs, untilMs: atMs }
-    const isLater = atMs - untilMs > UNREAD_GAP_MS
+    const isLater = atMs - this.#toldMs > UNREAD_GAP_MS
     this.unread = { sinceMs: isLater ? atMs : sinceMs, untilMs: Math.max(atMs, untilMs) }
+    this.#toldMs = this.#parts.clock.monotonicMs()
   }
 
   /** The agent has left: what waits for it is not sent, and no loss of the agent is one under that config. */

@@ -7,7 +7,12 @@ import { fakeClock } from '../../support/fakes.ts'
 
 function open() {
   const clock = fakeClock()
-  const texts = { isFailing: true, find: async () => null, at: () => null }
+  let takesMs = 0
+  const find = async () => {
+    clock.advance(takesMs)
+    return null
+  }
+  const texts = { isFailing: true, find, at: () => null }
   const offers = new FrontOffers({ clock, texts } as unknown as FrontOffersParts)
   const offer = async (afterMs: number) => {
     clock.advance(afterMs)
@@ -15,7 +20,10 @@ function open() {
     const { sinceMs, untilMs } = offers.unread!
     return untilMs - sinceMs
   }
-  return { offers, texts, offer }
+  const hang = (ms: number) => {
+    takesMs = ms
+  }
+  return { offers, offer, hang }
 }
 
 it('what cannot be read over and over counts from the first offer on', async () => {
@@ -23,6 +31,13 @@ it('what cannot be read over and over counts from the first offer on', async () 
   expect(offers.unread).toBeNull()
   expect(await offer(1_000)).toBe(0)
   for (let n = 1; n < 30; n++) expect(await offer(1_000)).toBe(n * 1_000)
+})
+
+it('what a silent database keeps waiting counts as well: the owner hears of each only after a while', async () => {
+  const { offer, hang } = open()
+  hang(5_000)
+  for (let n = 0; n < 6; n++) await offer(1_000)
+  expect(await offer(1_000)).toBe(36_000)
 })
 
 it('what could not be read once before and once after an outage of all says nothing about the time between', async () => {
