@@ -23,7 +23,8 @@ export interface CommitDoubtsParts {
  * Settles commits of which nobody was told. When the database connection is lost after COMMIT was sent, the change may
  * stand although its caller was told of a failure, and neither memory nor browsers know of it; the same is so where the
  * outside audit sink fails after the commit. This has the followers read the database again until it answers, and once
- * more when the server cannot make the commit any later, and tells the sink of what stands. Pushes and rollouts settle their own commits in `CommitTurns`, as offers depend on them.
+ * more when the server cannot make the commit any later, and tells the sink of what stands. Pushes and rollouts settle
+ * their own commits in `CommitTurns`, as offers depend on them.
  */
 export class CommitDoubts implements CommitFollowers {
   readonly #parts: CommitDoubtsParts

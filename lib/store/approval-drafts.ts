@@ -26,8 +26,8 @@ export async function measureOpenDrafts(tx: Db, requesterId: string): Promise<nu
 
 /**
  * Forget the drafts of somebody's requests that were withdrawn or replaced and that nobody else approved, but for those of
- * the `kept` that ended last. What somebody else rejected or approved stays until its time: whoever asked does not decide when its
- * evidence goes.
+ * the `kept` that ended last. What somebody else rejected or approved stays until its time: whoever asked does not decide
+ * when its evidence goes.
  */
 export async function forgetOwnDrafts(tx: Db, requesterId: string, kept: number): Promise<void> {
   await tx.execute(

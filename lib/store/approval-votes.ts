@@ -77,7 +77,8 @@ export const authorsOf = (userId: string): string =>
  */
 const AUTHORS = `with ${ASKED_AND_CLAIMS},
      versions as (
-       select a.key, v.*, a.content is not null and v.fleet_config_id::text = any(a.places) as is_own from asked a join fleet_config_versions v on v.hash = a.hash
+       select a.key, v.*, a.content is not null and v.fleet_config_id::text = any(a.places) as is_own
+       from asked a join fleet_config_versions v on v.hash = a.hash
        where a.content is null or v.content_hash = a.content),
      named as (
        select a.key, r.requester_id as id, r.requester_id = any(a.askers) as is_own
