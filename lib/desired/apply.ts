@@ -117,8 +117,8 @@ interface Standing {
   /** The owner's requests for other texts that nobody pushed or ended. */
   others: readonly Approval[]
   /**
-   * What the owner, or this account under another name, asked for last before Git let go of the workload, or before the
-   * owner got what another one kept there, where nobody brought that to run.
+   * What the owner, or this account under another name, asked for last before Git let go of the workload, or before what
+   * the owner keeps there was handed over to it, where nobody brought that to run.
    */
   unseen: readonly FormerText[]
 }
@@ -162,7 +162,11 @@ async function readStanding(
   const open = await listOpenApprovalsOfGroup(db, workloadId, group)
   const others = open.filter(({ draftHash }) => draftHash !== hash)
   const asker = { workloadId, targetGroup: group, requesterId: actor.userId }
-  const unseen = await listUnseenDrafts(db, { ...asker, keptSince: managed?.appliedAt ?? null })
+  // What an owner keeps names whoever made what it asked for before; but not what it got, nor what it let go of.
+  const unseen =
+    managed === null || managed.handedOverAt !== null
+      ? await listUnseenDrafts(db, asker, managed?.approvalId ?? null)
+      : []
   return {
     ok: true,
     hash,
@@ -301,6 +305,7 @@ async function keepWish(
       commitSha,
       commitAuthor,
       isAccepted,
+      handedOverAt: null,
       ...ran,
       ...applied,
     }

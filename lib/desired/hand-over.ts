@@ -63,7 +63,7 @@ export async function handOver(
     const account = await findAccount(tx, toAccountId)
     if (account === null) return refuse('account-unknown')
     const isAll = workloadIds === null && fleetConfigIds === null
-    const to = { owner, toOwner, accountId: toAccountId, account }
+    const to = { owner, toOwner, accountId: toAccountId, account, now: parts.clock.now() }
     const ofWorkloads = { ...to, only: isAll ? null : (workloadIds ?? []) }
     const { ended, left } = await giveWay(parts, tx, ofWorkloads, actor)
     const workloads = await handOverWorkloads(tx, ofWorkloads)

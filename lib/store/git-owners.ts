@@ -33,6 +33,7 @@ export interface HandOver {
   /** The account that speaks for it from then on, and its name. */
   accountId: string
   account: string
+  now: Date
   /** Ids; null for all that the owner keeps. */
   only: readonly string[] | null
 }
@@ -72,9 +73,9 @@ export async function handOverWorkloads(tx: Db, of: HandOver): Promise<string[]>
   const ids: string[] = []
   for (const table of ['managed_configs', 'git_wishes']) {
     const rows = await tx.query<{ id: string }>(
-      `update ${table} set owner = $3, applied_by_id = $4, applied_by = $5
+      `update ${table} set owner = $3, applied_by_id = $4, applied_by = $5, handed_over_at = $6
        where ${WORKLOADS} returning workload_id as id`,
-      [of.owner, of.only, of.toOwner, of.accountId, of.account],
+      [of.owner, of.only, of.toOwner, of.accountId, of.account, of.now],
     )
     ids.push(...rows.map((row) => row.id))
   }

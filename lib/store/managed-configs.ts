@@ -21,6 +21,8 @@ export interface ManagedConfig {
   appliedBy: string
   /** Null where that account is gone. */
   appliedById: string | null
+  /** When the owner got it of another one, or for another account; null once it asked for something else since. */
+  handedOverAt: Date | null
   /** Whether a request of the owner was approved there: only then it keeps others out. */
   isAccepted: boolean
 }
@@ -37,6 +39,7 @@ const MANAGED = columns<Exclude<keyof ManagedConfig, 'isAccepted'>>({
   appliedAt: 'applied_at',
   appliedBy: 'applied_by',
   appliedById: 'applied_by_id',
+  handedOverAt: 'handed_over_at',
 })
 const ACCEPTED = `${MANAGED.select()}, true as "isAccepted"`
 const WISHED = `${MANAGED.select()}, false as "isAccepted"`
@@ -74,7 +77,7 @@ export async function listWishes(db: Db, { owner, workloadId }: Filter): Promise
 
 const WISH = [
   ...(['configHash', 'approvalId', 'commitSha', 'commitAuthor', 'ranCommitSha', 'ranConfigHash'] as const),
-  ...(['appliedAt', 'appliedBy', 'appliedById'] as const),
+  ...(['appliedAt', 'appliedBy', 'appliedById', 'handedOverAt'] as const),
 ]
 
 /** Store what Git asks for. The workload's row must be locked, and no other owner may keep it. */

@@ -73,6 +73,31 @@ async function release(as: SignedIn, agent: FakeAgent): Promise<void> {
   await ctx.advance(1)
 }
 
+/** Push an approved request, and have it run. */
+async function run(agent: FakeAgent, id: string): Promise<void> {
+  const push = `POST ${pathOf(agent)}/approvals/${id}/push`
+  const body = { comment: 'go', prod_double_confirmed: true }
+  const pushed = await invoke(ctx, push, { as: bob.token, body })
+  expect(pushed.status, JSON.stringify(pushed.json)).toBe(202)
+  await ctx.advance(300)
+  agent.apply()
+  await ctx.advance(5_000)
+}
+
+/** Have the platform keep a workload with a text that runs. */
+async function keepRunning(agent: FakeAgent): Promise<void> {
+  const id = await wish(pipeline, agent, TEXT, naming())
+  expect(await approve(agent, id, heir)).toBe('approved')
+  await run(agent, id)
+}
+
+/** Hand all that the platform keeps over to the owner whose own wishes wait there, for this account. */
+async function handTo(account: SignedIn): Promise<void> {
+  const body = { owner: 'platform', to_owner: 'eves', to_account_id: account.userId }
+  const { status } = await invoke(ctx, 'POST /api/managed-configs/hand-over', { as: bob.token, body })
+  expect(status).toBe(200)
+}
+
 const handOver = async (to_owner = 'platform'): Promise<void> => {
   const body = { owner: 'platform', to_owner, to_account_id: heir.userId }
   const { status } = await invoke(ctx, 'POST /api/managed-configs/hand-over', { as: bob.token, body })
@@ -169,25 +194,58 @@ describe('whoever made a text stays its author', () => {
   it('also where it waited and its owner got what another one kept there, and somebody else changes it on top', async () => {
     const waiting = await wish(eve, shop, NEXT, naming(ann))
     expect(waiting).not.toBe('')
-    const kept = await wish(pipeline, shop, TEXT, naming())
-    expect(await approve(shop, kept, heir)).toBe('approved')
-    const push = `POST ${pathOf(shop)}/approvals/${kept}/push`
-    const pushed = await invoke(ctx, push, {
-      as: heir.token,
-      body: { comment: 'go', prod_double_confirmed: true },
-    })
-    expect(pushed.status, JSON.stringify(pushed.json)).toBe(202)
-    await ctx.advance(300)
-    shop.apply()
-    await ctx.advance(5_000)
-    const body = { owner: 'platform', to_owner: 'eves', to_account_id: eve.userId }
-    const { status } = await invoke(ctx, 'POST /api/managed-configs/hand-over', { as: bob.token, body })
-    expect(status).toBe(200)
+    await keepRunning(shop)
+    await handTo(eve)
     const id = await wish(eve, shop, `${NEXT}# a word corrected\n`, {
       commit_author: 'Carl <carl@example.com>',
     })
     expect(await approve(shop, id, ann)).toBe('author')
     expect(await approve(shop, id, bob)).toBe('approved')
+  })
+
+  it('nor where it had been rejected by then, before the one who kept the place asked for what runs there', async () => {
+    const waiting = await wish(eve, shop, NEXT, naming(ann))
+    const reject = `POST ${pathOf(shop)}/approvals/${waiting}/reject`
+    const ended = await invoke(ctx, reject, { as: bob.token, body: { comment: 'not so' } })
+    expect(ended.status, JSON.stringify(ended.json)).toBe(200)
+    await ctx.advance(5_000)
+    await keepRunning(shop)
+    await handTo(eve)
+    const id = await wish(eve, shop, `${NEXT}# a word corrected\n`, {
+      commit_author: 'Carl <carl@example.com>',
+    })
+    expect(await approve(shop, id, ann)).toBe('author')
+    expect(await approve(shop, id, bob)).toBe('approved')
+  })
+
+  it('nor where another account speaks for the heir by then, and something waits that came with the place', async () => {
+    await wish(eve, shop, NEXT, naming(ann))
+    await keepRunning(shop)
+    const waiting = await wish(pipeline, shop, `${TEXT}# waits\n`, naming(bob))
+    await handTo(heir)
+    const body = {
+      owner: 'eves',
+      config: `${NEXT}# a word corrected\n`,
+      commit_author: 'Carl <carl@example.com>',
+    }
+    const { json } = await invoke(ctx, `POST ${pathOf(shop)}/desired`, { as: heir.token, body })
+    const id = (json as DesiredResult).approval_id!
+    expect(id).not.toBe(waiting)
+    expect(await approve(shop, id, ann)).toBe('author')
+    expect(await approve(shop, id, bob)).toBe('author')
+    expect(await approve(shop, id, eve)).toBe('approved')
+  })
+
+  it('but not of what comes after the next text that the heir brought to run', async () => {
+    await wish(eve, shop, NEXT, naming(ann))
+    await keepRunning(shop)
+    await handTo(eve)
+    for (const text of [`${NEXT}# a word corrected\n`, `${TEXT}# something else\n`]) {
+      const id = await wish(eve, shop, text, { commit_author: 'Carl <carl@example.com>' })
+      const verdict = await approve(shop, id, text.startsWith(NEXT) ? bob : ann)
+      expect(verdict).toBe('approved')
+      await run(shop, id)
+    }
   })
 
   it('where nobody knows who named them, as before it was kept', async () => {

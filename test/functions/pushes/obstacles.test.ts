@@ -205,6 +205,7 @@ const OBSTACLES = {
       appliedAt: now(),
       appliedBy: 'ci@example.com',
       appliedById: null,
+      handedOverAt: null,
       isAccepted: true,
     })
   },
