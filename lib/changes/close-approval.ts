@@ -39,7 +39,13 @@ export async function endApproval(
   if ((await findApproval(parts.db, workloadId, approvalId)) === null)
     return { ok: false, code: 'approval-not-found' }
   return parts.db.change<CloseOutcome>(NAMES[status], actor, async (tx) => {
-    const closed = await storeEnd(parts, tx, { approvalId, status, comment: comment.text, actor })
+    const closed = await storeEnd(parts, tx, {
+      approvalId,
+      status,
+      comment: comment.text,
+      actor,
+      now: parts.clock.now(),
+    })
     if (closed === null) return { ok: false, code: 'approval-not-pending' }
     await tx.record(closed.event)
     return { ok: true, approval: closed.approval }
@@ -51,23 +57,24 @@ export async function endApproval(
  * end already.
  */
 export async function storeEnd(
-  parts: Pick<ApprovalParts, 'clock' | 'counters' | 'fleet' | 'hub' | 'news'>,
+  parts: Pick<ApprovalParts, 'counters' | 'fleet' | 'hub' | 'news'>,
   tx: ActTransaction,
   end: {
     approvalId: string
     status: 'rejected' | 'withdrawn'
     comment: string
     actor: { email: string; userId: string | null }
+    now: Date
   },
 ): Promise<{ approval: Approval; event: Omit<AuditEvent, 'actor'> } | null> {
-  const { approvalId, status, comment, actor } = end
+  const { approvalId, status, comment, actor, now } = end
   const approval = await closeApproval(tx, {
     id: approvalId,
     status,
     actor: actor.email,
     actorId: actor.userId,
     comment: comment === '' ? null : comment,
-    now: parts.clock.now(),
+    now,
   })
   if (approval === null) return null
   if (status === 'rejected') await tellOfRequest(parts, tx, 'change_rejected', approval, actor)
@@ -83,11 +90,11 @@ export async function withdrawAll(
   parts: Parameters<typeof storeEnd>[0],
   tx: ActTransaction,
   requests: readonly Approval[],
-  { actor, comment }: { actor: ApprovalActor; comment: string },
+  { actor, comment, now }: { actor: ApprovalActor; comment: string; now: Date },
 ): Promise<Omit<AuditEvent, 'actor'>[]> {
   const events: Omit<AuditEvent, 'actor'>[] = []
   for (const { id: approvalId } of requests) {
-    const ended = await storeEnd(parts, tx, { approvalId, status: 'withdrawn', comment, actor })
+    const ended = await storeEnd(parts, tx, { approvalId, status: 'withdrawn', comment, actor, now })
     if (ended !== null) events.push(ended.event)
   }
   return events

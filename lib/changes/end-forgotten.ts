@@ -38,7 +38,8 @@ function end(
     if (locked === null || locked.updatedAt.getTime() !== updatedAt.getTime()) return { ok: true }
     const comment = locked.status === 'approved' ? 'Nobody pushed it in time.' : 'Nobody approved it in time.'
     const actor = { email: 'muster', userId: null }
-    const ended = await storeEnd(parts, tx, { approvalId: id, status: 'withdrawn', comment, actor })
+    const end = { approvalId: id, status: 'withdrawn', comment, actor, now: parts.clock.now() } as const
+    const ended = await storeEnd(parts, tx, end)
     if (ended !== null) await tx.record(ended.event)
     return { ok: true }
   })

@@ -289,7 +289,7 @@ async function keepWish(
     if (isTooEarly(standing)) return { ok: true, verdict, proposed: null }
     const now = parts.clock.now()
     await noteAuthors(tx, wanted, standing, now)
-    const ended = await withdrawAll(parts, tx, others, { actor, comment: REPLACED })
+    const ended = await withdrawAll(parts, tx, others, { actor, comment: REPLACED, now })
     const isProposed = verdict.action === 'propose'
     if (isProposed && !asked.ok) return asked
     const made = isProposed && asked.ok ? await storeRequest(parts, tx, actor, asked.wanted) : null
@@ -374,7 +374,8 @@ export async function releaseDesired(
     const overtaken = refuseRelease(await findOwn(tx, wanted), wanted)
     if (overtaken !== null) return overtaken
     const open = await listOpenApprovalsOfGroup(tx, workloadId, gitGroupOf(owner))
-    const ended = await withdrawAll(parts, tx, open, { actor, comment: REPLACED })
+    const now = parts.clock.now()
+    const ended = await withdrawAll(parts, tx, open, { actor, comment: REPLACED, now })
     const gone = await deleteManagedConfig(tx, workloadId, owner)
     if (gone === null) return refuse('not-managed')
     const detail = JSON.stringify({ owner })

@@ -18,6 +18,7 @@ import {
   handOverWorkloads,
   isSpokenForByAnother,
   lockOwner,
+  lockRequestsOf,
   moveOpenRequests,
 } from '../store/git-owners.ts'
 import { findServiceAccount } from '../store/service-accounts.ts'
@@ -64,7 +65,9 @@ export async function handOver(
     if (account === null) return refuse('account-unknown')
     const isAll = workloadIds === null && fleetConfigIds === null
     const to = { owner, toOwner, accountId: toAccountId, account, now: parts.clock.now() }
+    const groups = { from: gitGroupOf(owner), to: gitGroupOf(toOwner) }
     const ofWorkloads = { ...to, only: isAll ? null : (workloadIds ?? []) }
+    await lockRequestsOf(tx, ofWorkloads, Object.values(groups))
     const { ended, left } = await giveWay(parts, tx, ofWorkloads, actor)
     const workloads = await handOverWorkloads(tx, ofWorkloads)
     const fleetConfigs = await handOverFleetConfigs(tx, {
@@ -75,7 +78,7 @@ export async function handOver(
     if (found.size === 0 || named.some((id) => !found.has(id))) return refuse('not-managed')
     if (await isSpokenForByAnother(tx, toOwner, toAccountId)) return refuse('owner-taken', { owner: toOwner })
     await handOverClaims(tx, to, [...found])
-    await moveOpenRequests(tx, workloads, { from: gitGroupOf(owner), to: gitGroupOf(toOwner) })
+    await moveOpenRequests(tx, workloads, groups)
     const detail = JSON.stringify({
       to_owner: toOwner,
       to_account: account,
@@ -108,7 +111,7 @@ async function giveWay(
   for (const workloadId of await deleteWishesOfHeir(tx, of))
     open.push(...(await listOpenApprovalsOfGroup(tx, workloadId, gitGroupOf(of.toOwner))))
   const comment = 'What another owner asked for was handed over'
-  return { ended: await withdrawAll(parts, tx, open, { actor, comment }), left }
+  return { ended: await withdrawAll(parts, tx, open, { actor, comment, now: of.now }), left }
 }
 
 /** The name of a user or a service account; null where there is none of this id. */

@@ -40,6 +40,21 @@ export interface HandOver {
 
 const WORKLOADS = 'owner = $1 and ($2::text[] is null or workload_id = any($2))'
 
+/**
+ * Lock the requests of the owner and of its heir, for what is handed over, that nobody has pushed or ended: before what Git
+ * asks for is touched, and the newest first, as by whoever approves or pushes one.
+ */
+export async function lockRequestsOf(tx: Db, of: HandOver, groups: readonly string[]): Promise<void> {
+  await tx.query(
+    `select from approvals
+     where target_group = any($3::text[]) and status in ('pending', 'approved') and workload_id in (
+       select workload_id from managed_configs where ${WORKLOADS}
+       union all select workload_id from git_wishes where ${WORKLOADS})
+     order by created_at desc, id desc for update`,
+    [of.owner, of.only, groups],
+  )
+}
+
 /** Forget what the heir itself asked for where it gets what the owner has; returns the workloads. */
 export async function deleteWishesOfHeir(tx: Db, of: HandOver): Promise<string[]> {
   if (of.toOwner === of.owner) return []

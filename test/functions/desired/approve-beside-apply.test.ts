@@ -43,3 +43,40 @@ it('who approves what Git asks for first locks the workload before all else, as 
   })
   expect(await approved).toMatchObject({ status: 200, json: { status: 'approved' } })
 })
+
+it('who hands over locks the requests before what Git asks for, as everybody does who ends or approves one', async () => {
+  const [first, second, bob] = await Promise.all([1, 2, 3].map(() => signIn(ctx, { groups: ['editor'] })))
+  const agent = fakeAgent(ctx.fleet)
+  await ctx.advance(300)
+  const path = `/api/workloads/${agent.workloadId}/config`
+  const ids: string[] = []
+  for (const [owner, as] of [
+    ['former', first!],
+    ['heirs', second!],
+  ] as const) {
+    const body = { owner, config: `${configYaml(1)}# ${owner}\n` }
+    const { status, json } = await invoke(ctx, `POST ${path}/desired`, { as: as.token, body })
+    expect(status, JSON.stringify(json)).toBe(200)
+    ids.push((json as DesiredResult).approval_id!)
+    await ctx.advance(1)
+  }
+  let handed: Promise<Answer> | null = null
+  await database.pool.transaction('test', async (tx) => {
+    await tx.query('select from approvals where id = any($1::text[]) order by created_at desc for update', [
+      ids,
+    ])
+    const body = { owner: 'former', to_owner: 'heirs', to_account_id: second!.userId }
+    handed = invoke(ctx, 'POST /api/managed-configs/hand-over', { as: bob!.token, body })
+    await expect.poll(countWaiting, { timeout: 5_000 }).toBe(1)
+    expect(
+      await database.pool.query('select from git_wishes where workload_id = $1 for update skip locked', [
+        agent.workloadId,
+      ]),
+    ).toHaveLength(2)
+  })
+  expect(await handed).toMatchObject({ status: 200, json: { workload_count: 1 } })
+  const open = await database.pool.query(
+    'select id, target_group as "group" from approvals where closed_at is null',
+  )
+  expect(open).toContainEqual({ id: ids[0], group: 'git/heirs' })
+})
