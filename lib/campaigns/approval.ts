@@ -1,6 +1,7 @@
-import { type Covers, hasSoleApprover, readApprovalCase } from '../changes/approval-case.ts'
+import { hasSoleApprover, readApprovalCase } from '../changes/approval-case.ts'
 import type { HelpedChange } from '../changes/approval-help.ts'
 import { readApprovalPolicy } from '../changes/approval-policy.ts'
+import type { Covers } from '../changes/approver-standing.ts'
 import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from '../changes/judge-approvals.ts'
 import { type ManyFacts, ruleOfMany, sayRuleInForce } from '../changes/rule-in-force.ts'
 import { chosenBy } from '../fleet-configs/values.ts'

@@ -1,35 +1,11 @@
 import type { ApprovalRule } from '../model/approval-policy.ts'
 import { rolesWith } from '../model/permissions.ts'
-import { type Grant, grantsOf } from '../model/scopes.ts'
-import {
-  type AskedApprovers,
-  hasIndependentApprovers,
-  listApproverStandings,
-  readApprovers,
-} from '../store/approval-votes.ts'
+import { listAccountStandings, listHolders } from '../store/account-ties.ts'
+import { readApprovers } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
 import { listGroups } from '../store/groups.ts'
+import { type Covers, isUntied, readApproverStandings } from './approver-standing.ts'
 import type { ApprovalCase, GivenApproval } from './judge-approvals.ts'
-
-/** Whether whoever has these rights may approve a change, where it is to be made. */
-export type Covers = (grants: readonly Grant[]) => boolean
-
-/**
- * How users stand as approvers of what `authors` asked for at `requestedAt`, by id; for each request, in their order.
- */
-export async function readApproverStandings(
-  db: Db,
-  requests: readonly (AskedApprovers & { covers: Covers })[],
-): Promise<ApprovalCase['approvers'][]> {
-  const asked = requests.map(({ covers: _, ...request }) => request)
-  const lists = await listApproverStandings(db, asked)
-  return lists.map((standings, at) => {
-    const { covers } = requests[at]!
-    return new Map(
-      standings.map(({ id, roles, ...shaped }) => [id, { ...shaped, mayApprove: covers(grantsOf(roles)) }]),
-    )
-  })
-}
 
 /** Whether at most one person may approve, and there never were two: the approval of an author counts then. */
 export async function hasSoleApprover(db: Db): Promise<boolean> {
@@ -50,13 +26,19 @@ export async function listGroupsThatEndIt(db: Db): Promise<string[]> {
     .map(({ name }) => name)
 }
 
+/** People who hold the right to approve and are looked at, by e-mail. Of those behind them nothing is known. */
+export const HOLDERS_MAX = 200
+
 /**
- * Whether somebody else than the author has to approve and none can: everybody who may approve has made or changed the
- * account of each other one, or was made or changed by it.
+ * Whether somebody else than the author has to approve and none can: nobody's approval would count for what any other one
+ * asks for.
  */
 export async function lacksSecondPerson(db: Db): Promise<boolean> {
   if (await hasSoleApprover(db)) return false
-  return !(await hasIndependentApprovers(db, rolesWith('config:approve')))
+  const ids = await listHolders(db, rolesWith('config:approve'), HOLDERS_MAX)
+  if (ids.length >= HOLDERS_MAX) return false
+  const accounts = await listAccountStandings(db, ids, ids)
+  return !accounts.some((account) => ids.some((author) => isUntied(account, author)))
 }
 
 /** A change whose approvals are to be judged. */
@@ -84,24 +66,20 @@ export async function readApprovalCases(
   changes: readonly ApprovedChange[],
   now: Date,
 ): Promise<ApprovalCase[]> {
-  const requests = changes.map(
-    ({ given, alsoAsking, authors, valueAuthors = [], askers, requestedAt, covers }) => ({
-      userIds: [...given.map(({ userId }) => userId), ...alsoAsking],
-      authors,
-      valueAuthors,
-      askers,
-      requestedAt,
-      covers,
-    }),
-  )
-  const approvers = await readApproverStandings(tx, requests)
-  const isSoleApprover = await hasSoleApprover(tx)
-  return changes.map(({ rule, given, authors, valueAuthors = [], askers }, at) => ({
+  const asked = changes.map(({ rule, given, alsoAsking, authors, valueAuthors = [], ...change }) => ({
     rule,
     given,
+    userIds: [...given.map(({ userId }) => userId), ...alsoAsking],
     authors: new Set([...authors, ...valueAuthors]),
     valueAuthors: new Set(valueAuthors.filter((id) => !authors.includes(id))),
-    askers: new Set(askers),
+    askers: new Set(change.askers),
+    requestedAt: change.requestedAt,
+    covers: change.covers,
+  }))
+  const approvers = await readApproverStandings(tx, asked)
+  const isSoleApprover = await hasSoleApprover(tx)
+  return asked.map(({ userIds: _, requestedAt: _at, covers: _covers, ...one }, at) => ({
+    ...one,
     approvers: approvers[at]!,
     isSoleApprover,
     now,

@@ -1,19 +1,20 @@
 import { rolesWith } from '../model/permissions.ts'
-import { grantsOf } from '../model/scopes.ts'
 import {
-  type HolderAccount,
-  listAuthorsOfRequest,
+  type AccountStanding,
+  type AccountTie,
+  listAccountStandings,
   listChangersSince,
   listHolders,
-} from '../store/approval-help.ts'
+} from '../store/account-ties.ts'
+import { listAuthorsOfRequest } from '../store/approval-help.ts'
 import type { AskedText } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import type { ApprovalHelp } from '../wire/approvals.ts'
-import type { Covers } from './approval-case.ts'
+import { HOLDERS_MAX } from './approval-case.ts'
+import { type Covers, standAs, tiesToAuthors } from './approver-standing.ts'
 import {
   type ApprovalCase,
   type ApprovalJudgement,
-  type Discount,
   type JudgedApprovals,
   judgeApprovals,
   whyNotCounted,
@@ -21,8 +22,6 @@ import {
 } from './judge-approvals.ts'
 import { listUnknownOfText } from './named-authors.ts'
 
-/** People who hold the right to approve and are looked at, by e-mail. Of those behind them nothing is known. */
-const HOLDERS_MAX = 200
 /** People who are named; how many more there are is said. */
 const NAMED_MAX = 10
 
@@ -76,24 +75,19 @@ export async function readApprovalHelp(
 async function listUncounted(
   db: Db,
   change: HelpedChange,
-  holders: readonly HolderAccount[],
+  holders: readonly AccountStanding[],
   { userId }: HelpReader,
 ): Promise<NonNullable<ApprovalHelp['do_not_count']>> {
   const { asked, text } = change
   const wrote = [...asked.authors].filter((id) => wroteText(asked, id))
-  const authors = await listAuthorsOfRequest(db, text, wrote, userId)
+  const authors = await listAuthorsOfRequest(db, text, wrote)
   const emails = new Map(authors.map(({ id, email }) => [id, email]))
   const uncounted = holders.flatMap((holder) => {
-    const { id, email, changedBy, changedByKin, changed, changedKin, tiedIds } = holder
+    const { id, email } = holder
     const why = whyNot(change, holder)
     if (id === userId || why === 'no-right' || why === 'approved-already') return []
-    const [by] =
-      why === 'shaped-by-author'
-        ? [...changedBy, ...changedByKin]
-        : why === 'shaped-an-author'
-          ? [...changed, ...changedKin]
-          : tiedIds
-    const who = by === undefined ? null : (emails.get(by) ?? null)
+    const [by] = tiesBehind(asked, holder, why)
+    const who = by === undefined ? null : (emails.get(by.otherId) ?? null)
     return [
       {
         who: email,
@@ -115,43 +109,30 @@ export async function areStuck(db: Db, changes: readonly WaitingChange[]): Promi
   return changes.map((change) => areAll(holders) && !holders.some((holder) => wouldCount(change, holder)))
 }
 
-const areAll = (holders: readonly HolderAccount[]): boolean => holders.length < HOLDERS_MAX
+const areAll = (holders: readonly AccountStanding[]): boolean => holders.length < HOLDERS_MAX
 
-/** Who holds the right to approve somewhere, and stands how to the authors of these changes. */
-const listHoldersFor = (db: Db, changes: readonly WaitingChange[]): Promise<HolderAccount[]> =>
-  listHolders(
-    db,
-    rolesWith('config:approve'),
-    {
-      authors: [...new Set(changes.flatMap(({ asked }) => [...asked.authors]))],
-      others: [...new Set(changes.flatMap(({ asked }) => asked.given.map(({ userId }) => userId)))],
-    },
-    HOLDERS_MAX,
-  )
+/** Who holds the right to approve somewhere, and how they stand to the authors and approvers of these changes. */
+async function listHoldersFor(db: Db, changes: readonly WaitingChange[]): Promise<AccountStanding[]> {
+  const ids = await listHolders(db, rolesWith('config:approve'), HOLDERS_MAX)
+  const others = changes.flatMap(({ asked }) => [
+    ...asked.authors,
+    ...asked.given.map(({ userId }) => userId),
+  ])
+  return listAccountStandings(db, ids, [...new Set(others)])
+}
 
 /** Who could approve beside those who have, with how this person stands to the authors. */
-function withHolder({ asked, requestedAt, covers }: WaitingChange, holder: HolderAccount): ApprovalCase {
-  const { id, roles, changedBy, changedByKin, changed, changedKin, changedAt, alsoIds, tiedIds } = holder
-  const shapes = (other: string) => wroteText(asked, other)
-  const asks = (other: string) => shapes(other) && asked.askers?.has(other) !== false
-  const standing = {
-    mayApprove: covers(grantsOf(roles)),
-    isShapedByAuthor: changedBy.some(shapes) || changedByKin.some(asks),
-    hasShapedAuthor: changed.some(shapes) || changedKin.some(asks),
-    isShapedSinceRequest: changedAt !== null && changedAt > requestedAt,
-    isAuthorToo: alsoIds.some((other) => asked.authors.has(other)),
-    alsoIds,
-    tiedIds,
-  }
-  return { ...asked, approvers: new Map([...asked.approvers, [id, standing]]) }
+function withHolder({ asked, requestedAt, covers }: WaitingChange, holder: AccountStanding): ApprovalCase {
+  const standing = standAs(holder, { ...asked, requestedAt, covers })
+  return { ...asked, approvers: new Map([...asked.approvers, [holder.id, standing]]) }
 }
 
 /** Why an approval by this person would not count by itself; null where it would. */
-const whyNot = (change: WaitingChange, holder: HolderAccount) =>
+const whyNot = (change: WaitingChange, holder: AccountStanding) =>
   whyNotCounted({ asked: withHolder(change, holder), judgement: change.judgement }, holder.id)
 
 /** Whether an approval by this person was not given, and would count now. */
-const wouldCount = (change: WaitingChange, holder: HolderAccount): boolean =>
+const wouldCount = (change: WaitingChange, holder: AccountStanding): boolean =>
   whyNot(change, holder) === null && addsOne(withHolder(change, holder), change.judgement, holder.id)
 
 /** Whether one more approval would count beside those that do: of accounts that made or changed each other one does. */
@@ -172,20 +153,24 @@ export async function listBecause(
       .slice(0, NAMED_MAX)
       .map(({ email, at }) => ({ ...(email === null ? {} : { who: email }), account_at: at.toISOString() }))
   }
-  const isMeant = why === null || why === 'approved-already' ? undefined : MEANT[why]
-  if (isMeant === undefined) return []
+  if (why !== 'author' && why !== 'shaped-an-author' && why !== 'shaped-by-author') return []
   const { asked, text } = change
   const wrote = [...asked.authors].filter((id) => wroteText(asked, id))
-  const authors = await listAuthorsOfRequest(db, text, wrote, userId)
+  const authors = await listAuthorsOfRequest(db, text, wrote)
+  const [reader] = await listAccountStandings(db, [userId], wrote)
+  const ties = reader === undefined ? [] : tiesBehind(asked, reader, why)
   return authors
-    .filter((author) => isMeant(author, userId))
+    .filter(({ id }) => (why === 'author' ? id === userId : ties.some(({ otherId }) => otherId === id)))
     .slice(0, NAMED_MAX)
-    .map(({ id, email, elsewhere, changedReaderAt, changedByReaderAt }) => {
+    .map(({ id, email, elsewhere }) => {
       const isOwn = change.text.ownAuthors?.includes(id) ?? true
-      const at = why === 'shaped-an-author' ? changedByReaderAt : changedReaderAt
+      const at = ties
+        .flatMap((tie) => (tie.otherId === id ? new Date(tie.at) : []))
+        .sort(byTime)
+        .at(-1)
       return {
         ...(email === null ? {} : { who: email }),
-        ...(at === null ? {} : { account_at: at.toISOString() }),
+        ...(at === undefined ? {} : { account_at: at.toISOString() }),
         ...(elsewhere === null ? (isOwn ? {} : { of_text: true as const }) : { same_text: true as const }),
         ...(elsewhere !== null && sees(elsewhere.workloadId)
           ? { workload_id: elsewhere.workloadId, approval_id: elsewhere.approvalId }
@@ -194,11 +179,10 @@ export async function listBecause(
     })
 }
 
-type Author = Awaited<ReturnType<typeof listAuthorsOfRequest>>[number]
+const byTime = (one: Date, other: Date): number => one.getTime() - other.getTime()
 
-/** Which authors are the reason, by why an approval would not count. */
-const MEANT: Partial<Record<Discount, (author: Author, readerId: string) => boolean>> = {
-  author: ({ id }, readerId) => id === readerId,
-  'shaped-an-author': ({ changedByReaderAt }) => changedByReaderAt !== null,
-  'shaped-by-author': ({ changedReaderAt }) => changedReaderAt !== null,
-}
+/** By what an account is tied to the authors where its approval does not count for that, their own accounts first. */
+const tiesBehind = (asked: ApprovalCase, account: AccountStanding, why: string | null): AccountTie[] =>
+  tiesToAuthors(asked, account)
+    .filter(({ way }) => why === (way === 'changed' ? 'shaped-an-author' : 'shaped-by-author'))
+    .sort((one, other) => Number(other.isOthersOwn) - Number(one.isOthersOwn))

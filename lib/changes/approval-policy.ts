@@ -19,11 +19,12 @@ import {
   readStoredLowered,
   readStoredPolicies,
 } from '../model/stored-settings.ts'
-import { listApproverStandings } from '../store/approval-votes.ts'
+import { listAccountStandings } from '../store/account-ties.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
 import type { Db } from '../store/db.ts'
 import { findSetting, removeSetting, storeSetting } from '../store/settings.ts'
 import { lockIdentity } from '../store/users.ts'
+import { isUntied } from './approver-standing.ts'
 
 /** The policy in force, and one that asks less and waits for a second person or for the end of its wait. */
 export interface PolicyState {
@@ -192,10 +193,9 @@ async function isDue(db: Db): Promise<boolean> {
  * Whether whoever asked for a policy is still somebody who may. Nobody else asked for it: without its asker it is nobody's
  * wish.
  */
-async function isStillAsked(tx: Db, { byId, at }: PendingPolicy): Promise<boolean> {
-  const request = { userIds: [byId], authors: [], requestedAt: at }
-  const standing = (await listApproverStandings(tx, [request]))[0]?.[0]
-  return standing !== undefined && rightsEverywhere(grantsOf(standing.roles)).has('settings:manage')
+async function isStillAsked(tx: Db, { byId }: PendingPolicy): Promise<boolean> {
+  const [account] = await listAccountStandings(tx, [byId], [])
+  return account !== undefined && rightsEverywhere(grantsOf(account.roles)).has('settings:manage')
 }
 
 /**
@@ -219,9 +219,7 @@ async function isShaped(
   userId: string,
   pending: Pick<PendingPolicy, 'byId' | 'at'>,
 ): Promise<boolean> {
-  const request = { userIds: [userId], authors: [pending.byId], requestedAt: pending.at }
-  const standing = (await listApproverStandings(tx, [request]))[0]?.[0]
-  if (standing === undefined) return true
-  const { isShapedByAuthor, hasShapedAuthor, isShapedSinceRequest, isAuthorToo } = standing
-  return isShapedByAuthor || hasShapedAuthor || isShapedSinceRequest || isAuthorToo
+  const [account] = await listAccountStandings(tx, [userId], [pending.byId])
+  if (account === undefined || !isUntied(account, pending.byId)) return true
+  return account.changedAt !== null && account.changedAt > pending.at
 }

@@ -10,8 +10,8 @@ import type { AskedText } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import { insertReview, lockReview, markReviewed, type NewReview, type Review } from '../store/reviews.ts'
 import type { ReviewRecord } from '../wire/reviews.ts'
-import { type Covers, readApproverStandings } from './approval-case.ts'
 import { type ApprovalActor, readComment, type TextRefusal } from './approval-parts.ts'
+import { type Covers, readApproverStandings } from './approver-standing.ts'
 import { type ApprovalCase, type Discount, discountOf, remedyOf } from './judge-approvals.ts'
 
 /** Something that was done without an approval, before it is stored with an id. */
@@ -139,7 +139,7 @@ export async function reviewChange(
 /** Somebody who looks at a review, with all that decides whether that counts. */
 interface AskedReviewer {
   userIds: string[]
-  authors: string[]
+  authors: ReadonlySet<string>
   requestedAt: Date
   covers: Covers
 }
@@ -156,7 +156,7 @@ async function askReviewer(
   const ofText = await listAuthorsOfTexts(db, texts)
   return reviews.map((review) => ({
     userIds: [userId],
-    authors: [...new Set([...review.authorIds, ...ofText(review.id).all])],
+    authors: new Set([...review.authorIds, ...ofText(review.id).all]),
     requestedAt: review.doneAt,
     covers: coversOf(review),
   }))
@@ -188,7 +188,7 @@ function whyNotLooked(
 ): Discount | null {
   const [userId] = userIds
   if (!approvers.get(userId!)?.mayApprove) return 'no-right'
-  const asked = { rule: SOMEBODY_ELSE, authors: new Set(authors), approvers, isSoleApprover: false, now }
+  const asked = { rule: SOMEBODY_ELSE, authors, approvers, isSoleApprover: false, now }
   return discountOf(asked, SOMEBODY_ELSE, { userId: userId!, at: now })
 }
 

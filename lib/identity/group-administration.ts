@@ -8,7 +8,8 @@ import { ROLES, type Role, rolesWith } from '../model/permissions.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { isScopable, SCOPABLE_ROLES, type Scope } from '../model/scopes.ts'
 import { isStorableLine } from '../model/storable.ts'
-import { noteAccountChange, noteApprovers } from '../store/approval-votes.ts'
+import { noteAccountChange } from '../store/account-ties.ts'
+import { noteApprovers } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
 import {
   deleteGroup,

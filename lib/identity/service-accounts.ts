@@ -4,13 +4,13 @@ import type { Clock } from '../clock.ts'
 import { type Random, UUID, uuidv7 } from '../ids.ts'
 import { isOwnName } from '../model/own-names.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
+import { noteAccountChange } from '../store/account-ties.ts'
 import {
   type ApiToken,
   deleteUserApiTokens,
   listApiTokens,
   listTokensSeenBefore,
 } from '../store/api-tokens.ts'
-import { noteAccountChange } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
 import { isNameOfPerson } from '../store/external-users.ts'
 import { findGroups } from '../store/groups.ts'

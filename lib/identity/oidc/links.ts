@@ -4,8 +4,8 @@ import type { AuditActor, AuditEvent } from '../../audit/event.ts'
 import type { Clock } from '../../clock.ts'
 import { toEmailKey } from '../../model/emails.ts'
 import { FITS_NO_PASSWORD } from '../../model/no-password.ts'
+import { noteAccountChange } from '../../store/account-ties.ts'
 import { deleteUserApiTokens } from '../../store/api-tokens.ts'
-import { noteAccountChange } from '../../store/approval-votes.ts'
 import {
   findExternalUser,
   type LinkRequest,

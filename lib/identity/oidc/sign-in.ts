@@ -3,8 +3,8 @@ import type { AuditFailure } from '../../audit/delivery.ts'
 import type { Clock } from '../../clock.ts'
 import { type Random, uuidv7 } from '../../ids.ts'
 import { toEmailKey } from '../../model/emails.ts'
+import { noteAccountChange } from '../../store/account-ties.ts'
 import { listApiTokens } from '../../store/api-tokens.ts'
-import { noteAccountChange } from '../../store/approval-votes.ts'
 import type { Db } from '../../store/db.ts'
 import {
   deleteLinkRequestOf,

@@ -221,11 +221,24 @@ describe('whoever has another account, by the e-mail of which both are known as 
       const id = await request(e, 1)
       expect(await approve(o, id)).toMatchObject(another('shaped_an_author'))
       const could = [judge, 'seed@example.com'].sort()
-      expect((await call(o, `GET ${base()}/${id}`)).json).toMatchObject({ help: { could_approve: could } })
+      const because = [{ who: 'e@example.com', account_at: expect.any(String) }]
+      expect((await call(o, `GET ${base()}/${id}`)).json).toMatchObject({
+        help: { because, could_approve: could },
+      })
       expect((await approve({ id: '', token }, id)).status).toBe(200)
       for (const table of ['approvals', 'users', 'external_ids', 'provider_names', 'account_changes'])
         await database.pool.execute(`delete from ${table}`)
     }
+  })
+
+  it('is no second person beside an account that the other one made, as the policy says before anybody asks', async () => {
+    const { other, l, e } = await scene(false)
+    const policy = async () => (await call(e, 'GET /api/approval-policy')).json
+    expect(await policy()).not.toHaveProperty('lacks_second_person')
+    expect((await remove(l, other)).status).toBe(204)
+    expect(await policy()).toMatchObject({ lacks_second_person: true })
+    await makePuppet(l, 'administrator', 'third@example.com')
+    expect(await policy()).not.toHaveProperty('lacks_second_person')
   })
 
   it('has what she committed approved by no account that the other one made', async () => {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { OidcSettings } from '../../../lib/identity/oidc/settings.ts'
-import { listApproverStandings } from '../../../lib/store/approval-votes.ts'
+import { listAccountStandings } from '../../../lib/store/account-ties.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { LinkRequestRecord, Me, SignInRefusal, UserRecord } from '../../../lib/wire/identity.ts'
 import type { Config } from '../../../runtime/config.ts'
@@ -139,9 +139,10 @@ describe('somebody of the provider', () => {
 
   it('approves nothing that was asked for before the provider made the account, or regrouped it', () =>
     withMuster(MAPPED, async () => {
-      const shaped = async (id: string, requestedAt: Date) =>
-        (await listApproverStandings(database.pool, [{ userIds: [id], authors: [], requestedAt }]))[0]![0]
-          ?.isShapedSinceRequest
+      const shaped = async (id: string, requestedAt: Date) => {
+        const [account] = await listAccountStandings(database.pool, [id], [])
+        return account && (account.changedAt ?? 0) > requestedAt
+      }
       const idOf = async () => (await me((await signIn()).token)).id
       const before = new Date(Date.now() - 1_000)
       const first = await idOf()
