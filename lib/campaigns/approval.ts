@@ -136,11 +136,11 @@ export async function standingOf(
 
 /** The text or version that a campaign carries; null for a patch, which has no text of its own. */
 function carriedBy(
-  { id, change, createdAt }: CampaignSummary,
+  { id, change, setAt }: CampaignSummary,
   version: StoredVersion | null,
   ownAuthors: readonly string[],
 ): CampaignStanding['carried'] {
   if (change.kind === 'text')
-    return { hash: change.hash, askers: ownAuthors, places: [], campaignId: id, at: createdAt }
+    return { hash: change.hash, askers: ownAuthors, places: [], campaignId: id, at: setAt }
   return version && { ...toAskedVersion(version, ownAuthors), campaignId: id }
 }

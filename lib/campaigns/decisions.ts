@@ -132,6 +132,7 @@ export async function createCampaign(
     startedAt: null,
     rollBackStartedAt: null,
     endedAt: null,
+    setAt: now,
     createdAt: now,
     updatedAt: now,
   }

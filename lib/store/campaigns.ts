@@ -94,6 +94,8 @@ export interface StoredCampaign {
   /** Since when it is rolled back; null for one that never was. */
   rollBackStartedAt: Date | null
   endedAt: Date | null
+  /** When what it carries, or to which workloads, was last set. */
+  setAt: Date
   createdAt: Date
   updatedAt: Date
 }
@@ -106,7 +108,8 @@ const columnsWith = (
   requested_by as "requestedBy", requested_by_id as "requestedById", requested_at as "requestedAt",
   request_comment as "requestComment", approvals, closed_by as "closedBy", closed_by_id as "closedById", close_comment as "closeComment",
   started_by as "startedBy", started_by_id as "startedById", started_at as "startedAt",
-  roll_back_started_at as "rollBackStartedAt", ended_at as "endedAt", created_at as "createdAt",
+  roll_back_started_at as "rollBackStartedAt", ended_at as "endedAt",
+  coalesce(set_at, created_at) as "setAt", created_at as "createdAt",
   updated_at as "updatedAt"`
 const COLUMNS = columnsWith('change')
 // Nothing can be taken from what is no object, and the statement would fail for all rows.
@@ -119,8 +122,8 @@ export async function insertCampaign(tx: Db, campaign: StoredCampaign): Promise<
   const { change, scope, rules } = campaign
   await tx.execute(
     `insert into campaigns (id, name, description, status, edition, change, scope, rules, wave, raised, created_by,
-       created_by_id, approvals, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, 0, '{}', $9, $11, '[]', $10, $10)`,
+       created_by_id, approvals, set_at, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, 0, '{}', $9, $11, '[]', $10, $10, $10)`,
     [
       campaign.id,
       campaign.name,
@@ -144,6 +147,7 @@ export async function editCampaign(
 ): Promise<StoredCampaign | null> {
   const rows = await tx.query<StoredCampaign>(
     `update campaigns set name = $2, description = $3, change = $4::jsonb, scope = $5::jsonb, rules = $6::jsonb,
+       set_at = case when change = $4::jsonb and scope = $5::jsonb then set_at else $7 end,
        status = 'draft', edition = edition + 1, plan = null, plan_hash = null, policy_hash = null, updated_at = $7
      where id = $1 and ${isStatusThat('status', 'unasked')} returning ${COLUMNS}`,
     [

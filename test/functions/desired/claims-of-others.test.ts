@@ -152,6 +152,20 @@ describe('whoever made a text stays its author', () => {
     )
   })
 
+  it('where a campaign got that text, or that workload, after Git had asked for it there', async () => {
+    const text = (yaml: string) => ({ kind: 'text', yaml, takeover: true })
+    const drafts = [await campaign(text(NEXT)), await campaign(text(TEXT), other)]
+    await wish(pipeline, shop, TEXT, naming(ann))
+    for (const [at, id] of drafts.entries()) {
+      // Names alone change nothing.
+      await edit(id, { name: 'called so' })
+      if (at === 0) await edit(id, { change: text(TEXT) })
+      else await edit(id, { scope: { workload_ids: [other.workloadId, shop.workloadId] } })
+      expect([at, await approveCampaign(id, ann)]).toEqual([at, 'author'])
+      expect([at, await approveCampaign(id, heir)]).toEqual([at, 'approved'])
+    }
+  })
+
   it('everywhere, once somebody approved it where Git asked for it, or it runs there and Git keeps it', async () => {
     const id = await wish(pipeline, shop, TEXT, naming(ann))
     expect(await approve(other, await request(other, TEXT), ann)).toBe('approved')
@@ -325,13 +339,22 @@ const campaignsOf = async (id: string, number: number): Promise<string[]> =>
     )
   ).map((row) => row.id)
 
-async function campaign(change: object): Promise<string> {
-  const scope = 'yaml' in change ? { workload_ids: [shop.workloadId] } : {}
+async function campaign(change: object, of: Pick<FakeAgent, 'workloadId'> = shop): Promise<string> {
+  const scope = 'yaml' in change ? { workload_ids: [of.workloadId] } : {}
   const body = { name: 'by hand', change, scope }
   const { status, json } = await invoke(ctx, 'POST /api/campaigns', { as: bob.token, body })
   expect(status, JSON.stringify(json)).toBe(201)
   await ctx.advance(1)
   return (json as CampaignRecord).id
+}
+
+async function edit(id: string, said: object): Promise<void> {
+  const { json } = await invoke(ctx, `GET /api/campaigns/${id}`, { as: bob.token })
+  const { name, description, change, scope } = json as CampaignRecord
+  const body = { name, description, change, scope, ...said }
+  const { status, json: edited } = await invoke(ctx, `PUT /api/campaigns/${id}`, { as: bob.token, body })
+  expect(status, JSON.stringify(edited)).toBe(200)
+  await ctx.advance(1)
 }
 
 async function approveCampaign(id: string, as: SignedIn): Promise<unknown> {
