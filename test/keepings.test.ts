@@ -83,6 +83,7 @@ const perPush: Keeping = {
 }
 
 const KEPT: Readonly<Record<string, Keeping>> = {
+  'lib/model/outages.ts LossCount.#environments': perWorkload,
   'lib/cluster/departures.ts Departures.#gone': {
     bound: 'twenty, for an hour',
     reachedBy: [

@@ -35,7 +35,7 @@ export default defineHttp({
         )
       },
       keyOf: ({ alert }) => [alert.firedAt.getTime(), alert.id],
-      toWire: ({ alert, steps }) => toAlertRecord(alert, now, steps),
+      toWire: ({ alert, ...around }) => toAlertRecord(alert, now, around),
     })
   },
 })

@@ -5,6 +5,7 @@ import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { alertParams, isAlertId, mayResolve, RESOLVER_ERRORS } from './_alert-id.ts'
+import { aboutWorkloadOf } from './_steps-of.ts'
 
 /**
  * Open an alert again that an operator has resolved, within ten minutes and while its cause has not gone: later it
@@ -42,6 +43,7 @@ export default defineHttp({
     if (!outcome.ok) return auditUnavailable(outcome)
     if (outcome.alert === null) return problem('alert-not-found')
     if (outcome.alert.resolvedAt !== null) return problem('alert-not-reopenable')
-    return json(toAlertRecord(outcome.alert, now))
+    const about = aboutWorkloadOf(ctx, outcome.alert.workloadId)
+    return json(toAlertRecord(outcome.alert, now, { about }))
   },
 })

@@ -5,7 +5,7 @@ import { readFleetSummary } from '../../lib/overview/fleet-summary.ts'
 import { FleetSummary } from '../../lib/wire/fleet-summary.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
-import { withSteps } from '../alerts/_steps-of.ts'
+import { aboutWorkloadOf, withSteps } from '../alerts/_steps-of.ts'
 
 /** How the whole fleet is, in numbers, and what to look at first: as large for fifteen thousand workloads as for ten. */
 export default defineHttp({
@@ -23,15 +23,16 @@ export default defineHttp({
     return json(
       await readFleetSummary({
         db: ctx.db,
-        now,
+        clock: ctx.clock,
         tally: await ctx.views.tally(),
         recordOf(id) {
           const workload = ctx.fleet.workload(id)
           if (workload === null) return null
           return ctx.views.workload(workload, sightOf(rightsOn(actor.grants, workload.trustedLabels)))
         },
+        aboutOf: (id) => aboutWorkloadOf(ctx, id),
         toRecords: async (alerts) =>
-          (await withSteps(ctx, alerts)).map(({ alert, steps }) => toAlertRecord(alert, now, steps)),
+          (await withSteps(ctx, alerts)).map(({ alert, ...around }) => toAlertRecord(alert, now, around)),
       }),
     )
   },

@@ -1,5 +1,10 @@
+import { trustedAmong } from '../model/labels.ts'
+import { isProductionByLabels } from '../model/production.ts'
+import { nameOf } from '../model/workload-names.ts'
+import { clusterOf, environmentOf, placeOf } from '../model/workload-states.ts'
 import type { Alert } from '../store/alerts.ts'
-import type { AlertRecord } from '../wire/alerts.ts'
+import type { AlertAbout, AlertRecord } from '../wire/alerts.ts'
+import type { WorkloadRecord } from '../wire/workloads.ts'
 import { type NextSteps, sayNextStep } from './next-step.ts'
 
 /** How long after resolving an alert an operator may open it again. */
@@ -13,8 +18,31 @@ function reopenUntil(alert: Alert): Date | null {
   return alert.isQuiet && alert.resolvedAt !== null ? new Date(alert.resolvedAt.getTime() + REOPEN_MS) : null
 }
 
+/** What an alert says of its workload. */
+export function toAlertAbout(workload: WorkloadRecord): AlertAbout {
+  const { labels, trouble } = workload
+  return {
+    name: nameOf(workload),
+    place: placeOf(workload),
+    environment: environmentOf(workload),
+    cluster: clusterOf(workload),
+    is_production: isProductionByLabels({ labels, trustedLabels: trustedAmong(labels) }),
+    ...(trouble?.kind === 'disconnected' && trouble.since !== undefined ? { lost_at: trouble.since } : {}),
+  }
+}
+
+/** What an alert is told with beside what is stored of it. */
+export interface AlertSurroundings {
+  steps?: NextSteps
+  about?: AlertAbout | null
+}
+
 /** An alert as the wire shows it; `resolved_at` is absent while it is open. */
-export function toAlertRecord(alert: Alert, now: Date, steps: NextSteps = null): AlertRecord {
+export function toAlertRecord(
+  alert: Alert,
+  now: Date,
+  { steps = null, about = null }: AlertSurroundings = {},
+): AlertRecord {
   const until = reopenUntil(alert)
   return {
     id: alert.id,
@@ -26,6 +54,7 @@ export function toAlertRecord(alert: Alert, now: Date, steps: NextSteps = null):
     ...(alert.resolvedAt === null
       ? { next: sayNextStep(alert, steps), ...(steps === null ? {} : { next_steps: [...steps] }) }
       : {}),
+    ...(about === null ? {} : { about }),
     fired_at: alert.firedAt.toISOString(),
     ...(alert.resolvedAt === null ? {} : { resolved_at: alert.resolvedAt.toISOString() }),
     ...(alert.resolveReason === '' ? {} : { resolve_reason: alert.resolveReason }),

@@ -148,6 +148,7 @@ export class HubNotices implements FleetNotices, AlertNotices {
       details: null,
       next: null,
       next_steps: null,
+      about: null,
       resolved_at: null,
       resolve_reason: null,
       reopen_until: null,

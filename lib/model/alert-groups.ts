@@ -1,67 +1,117 @@
 import type { AlertRecord } from '../wire/alerts.ts'
-import type { WorkloadRecord } from '../wire/workloads.ts'
-import { trustedAmong } from './labels.ts'
-import { isProductionByLabels } from './production.ts'
-import { clusterOf } from './workload-states.ts'
+import type { Outage } from '../wire/outages.ts'
+import { LossCount, minuteOf, OUTAGE_MIN, runsOfMinutes } from './outages.ts'
+import { byBytes } from './text-order.ts'
 
-/** What alerts have in common beside their rule: a config that failed, why it fails, or a cluster. */
+/** What alerts have in common beside their rule: an outage, a config that failed, why it fails, or a cluster. */
 export type Common =
+  | { kind: 'outage'; outage: Outage }
   | { kind: 'config'; hash: string }
   | { kind: 'cause'; cause: string; title: string }
   | { kind: 'cluster'; name: string }
   | { kind: 'rule' }
 
+/** What of an alert says which others have its cause, and how pressing it is. */
+export type Groupable = Pick<
+  AlertRecord,
+  'workload_id' | 'rule' | 'severity' | 'details' | 'fired_at' | 'resolved_at' | 'about'
+>
+
 /** Alerts that have one cause, as far as alerts tell. */
-export interface AlertGroup {
+export interface AlertGroup<A extends Groupable = AlertRecord> {
   key: string
   rule: AlertRecord['rule']
   common: Common
-  /** In the order in which they came. */
-  alerts: readonly AlertRecord[]
+  /** In the order in which they came; those of an outage by name, production first. */
+  alerts: readonly A[]
 }
-
-/** What is known of the workload of an alert. */
-export type AlertSubject = Pick<WorkloadRecord, 'labels' | 'fingerprint_keys'>
-export type FindSubject = (id: string) => AlertSubject | undefined
 
 /**
  * What is likely to be behind an alert, beside its rule: the config that failed, what instances complain of, or the cluster
  * that workloads are lost in together; null where each alert has a cause of its own. That two drift in one cluster says
  * nothing.
  */
-export function commonOf(
-  { rule, details = {} }: Pick<AlertRecord, 'rule' | 'details'>,
-  workload: AlertSubject | undefined,
-): Common | null {
+export function commonOf({
+  rule,
+  details = {},
+  about,
+}: Pick<Groupable, 'rule' | 'details' | 'about'>): Common | null {
   const text = (key: string) => String(details[key] ?? '')
   if (rule === 'version_outdated') return { kind: 'rule' }
   if (rule === 'push_failed' || rule === 'config_drift') {
     const hash = text('config_hash').slice(0, 7)
     return hash === '' ? null : { kind: 'config', hash }
   }
-  if (rule !== 'workload_down' && rule !== 'workload_unhealthy') return null
+  if (!mayBeOutage(rule)) return null
   if (text('cause') !== '') return { kind: 'cause', cause: text('cause'), title: text('cause_title') }
-  const name = workload === undefined ? '' : clusterOf(workload)
+  const name = about?.cluster ?? ''
   return name === '' ? null : { kind: 'cluster', name }
 }
 
-/** Open alerts with one cause together, where there are two or more; the others as they came. */
-export function groupAlerts(
-  alerts: readonly AlertRecord[],
-  subjectOf: FindSubject,
-): { groups: AlertGroup[]; others: AlertRecord[] } {
-  const found = new Map<string, { rule: AlertRecord['rule']; common: Common; alerts: AlertRecord[] }>()
-  const keys = new Map<AlertRecord, string>()
+/** Whether many alerts of a rule that came within the same minutes are one outage. */
+const mayBeOutage = (rule: AlertRecord['rule']): boolean =>
+  rule === 'workload_down' || rule === 'workload_unhealthy'
+
+/** Since when it is so, as far as is known. */
+const sinceOf = ({ about, fired_at: at }: Groupable): string => about?.lost_at ?? at
+
+/** Open alerts without a cause of their own that came within the same minutes, where they are many. */
+function findOutages<A extends Groupable>(alerts: readonly A[]): AlertGroup<A>[] {
+  const byRule = new Map<AlertRecord['rule'], Map<number, A[]>>()
   for (const alert of alerts) {
-    const common = alert.resolved_at ? null : commonOf(alert, subjectOf(alert.workload_id))
+    const minute = minuteOf(sinceOf(alert))
+    if (minute === null || alert.resolved_at || !mayBeOutage(alert.rule) || alert.details?.['cause']) continue
+    const ofRule = byRule.get(alert.rule) ?? new Map<number, A[]>()
+    byRule.set(alert.rule, ofRule)
+    const known = ofRule.get(minute)
+    if (known) known.push(alert)
+    else ofRule.set(minute, [alert])
+  }
+  return [...byRule].flatMap(([rule, byMinute]) =>
+    runsOfMinutes(byMinute.keys()).flatMap((run) => {
+      const own = run.flatMap((minute) => byMinute.get(minute)!)
+      return own.length < OUTAGE_MIN ? [] : [toOutage(rule, run[0]!, own)]
+    }),
+  )
+}
+
+function toOutage<A extends Groupable>(
+  rule: AlertRecord['rule'],
+  minute: number,
+  alerts: readonly A[],
+): AlertGroup<A> {
+  const losses = new LossCount()
+  for (const alert of alerts) {
+    const { environment = '', cluster = '' } = alert.about ?? {}
+    losses.add({ since: sinceOf(alert), environment, cluster })
+  }
+  const common: Common = { kind: 'outage', outage: losses.toOutage() }
+  return { key: `${rule} outage ${minute}`, rule, common, alerts: [...alerts].sort(byName) }
+}
+
+function byName({ about: a }: Groupable, { about: b }: Groupable): number {
+  const production = Number(b?.is_production ?? false) - Number(a?.is_production ?? false)
+  return production || byBytes(a?.name ?? '', b?.name ?? '')
+}
+
+/** Open alerts with one cause together, where there are two or more; the others as they came. */
+export function groupAlerts<A extends Groupable>(
+  alerts: readonly A[],
+): { groups: AlertGroup<A>[]; others: A[] } {
+  const outages = findOutages(alerts)
+  const keys = new Map<A, string>()
+  for (const { key, alerts: own } of outages) for (const alert of own) keys.set(alert, key)
+  const found = new Map<string, AlertGroup<A> & { alerts: A[] }>()
+  for (const alert of alerts) {
+    const common = alert.resolved_at || keys.has(alert) ? null : commonOf(alert)
     if (common === null) continue
     const key = [alert.rule, ...Object.values(common)].join(' ')
     keys.set(alert, key)
     const known = found.get(key)
     if (known) known.alerts.push(alert)
-    else found.set(key, { rule: alert.rule, common, alerts: [alert] })
+    else found.set(key, { key, rule: alert.rule, common, alerts: [alert] })
   }
-  const groups = [...found].flatMap(([key, group]) => (group.alerts.length > 1 ? { key, ...group } : []))
+  const groups = [...outages, ...[...found.values()].filter(({ alerts: own }) => own.length > 1)]
   const grouped = new Set(groups.map(({ key }) => key))
   return { groups, others: alerts.filter((alert) => !grouped.has(keys.get(alert) ?? '')) }
 }
@@ -74,10 +124,10 @@ const WAITS: ReadonlySet<AlertRecord['rule']> = new Set([
 ])
 
 /** Whether an alert is critical and open: whoever is called at night looks at these. */
-export const isPressing = ({ severity, resolved_at: at }: AlertRecord): boolean =>
+export const isPressing = ({ severity, resolved_at: at }: Groupable): boolean =>
   severity === 'critical' && !at
 
-function bandOf(alert: AlertRecord): number {
+function bandOf(alert: Groupable): number {
   if (isPressing(alert)) return 0
   if (alert.resolved_at) return 2
   if (WAITS.has(alert.rule)) return 1
@@ -85,16 +135,11 @@ function bandOf(alert: AlertRecord): number {
 }
 
 /** Whether production is concerned, or may be: what is about no workload is about many, or about all. */
-function reachesProduction({ workload_id: id, resolved_at: at }: AlertRecord, of?: AlertSubject): boolean {
-  if (at) return false
-  if (id === '') return true
-  const { labels = {} } = of ?? {}
-  return isProductionByLabels({ labels, trustedLabels: trustedAmong(labels) })
-}
+const reachesProduction = ({ workload_id: id, resolved_at: at, about }: Groupable): boolean =>
+  !at && (id === '' || about?.is_production === true)
 
 /**
  * The order in which alerts are looked at, the lowest first: the critical ones, then what waits for somebody to decide,
  * then all else, old versions last; of each of these production first. Those that were resolved stay as they came.
  */
-export const alertRank = (alert: AlertRecord, workload?: AlertSubject): number =>
-  bandOf(alert) * 2 + (reachesProduction(alert, workload) ? 0 : 1)
+export const alertRank = (alert: Groupable): number => bandOf(alert) * 2 + (reachesProduction(alert) ? 0 : 1)

@@ -1,9 +1,16 @@
-import { toAlertRecord } from '../alerts/alert-record.ts'
+import type { Clock } from '../clock.ts'
 import type { FleetTally } from '../fleet/views/tally.ts'
-import type { Alert } from '../store/alerts.ts'
-import { listPressingAlerts, sumOpenAlerts } from '../store/alerts.ts'
+import type { AlertGroup, Groupable } from '../model/alert-groups.ts'
+import {
+  type Alert,
+  listAlertsByIds,
+  listPressingAlerts,
+  type PressingFacts,
+  sumOpenAlerts,
+} from '../store/alerts.ts'
 import type { Db } from '../store/db.ts'
-import type { AlertRecord } from '../wire/alerts.ts'
+import { eachInTurns } from '../turns.ts'
+import type { AlertAbout, AlertRecord } from '../wire/alerts.ts'
 import type { NamedWorkload } from '../wire/fleet-names.ts'
 import type { FleetSummary, FleetSummaryWorkload } from '../wire/fleet-summary.ts'
 import type { WorkloadRecord } from '../wire/workloads.ts'
@@ -11,18 +18,22 @@ import { choosePressing } from './pressing-alerts.ts'
 
 /** Alerts that are told in full, each for all of its cause; all of them are counted. */
 const ALERTS_MAX = 5
-/** Open alerts among which these are chosen. */
-const LOOKED_MAX = 100
+/** Open alerts among which these are chosen: those of an outage of a whole fleet are one. */
+const LOOKED_MAX = 20_000
+/** Alerts that are looked at in one turn of the event loop. */
+const CHUNK = 500
 /** Workloads that are named of those with one cause. */
 const NAMED_MAX = 3
 
 /** What the summary is made from. */
 export interface SummaryParts {
   db: Db
-  now: Date
+  clock: Pick<Clock, 'monotonicMs'>
   tally: FleetTally
   /** A workload as the reader may see it; null for one that is gone. */
   recordOf(id: string): WorkloadRecord | null
+  /** What an alert says of a workload; null for one that is gone. */
+  aboutOf(id: string): AlertAbout | null
   /** Alerts as the wire shows them. */
   toRecords(alerts: readonly Alert[]): Promise<AlertRecord[]>
 }
@@ -40,48 +51,76 @@ const toNamed = (record: WorkloadRecord): NamedWorkload => ({
   connected_instance_count: record.connected_instance_count,
 })
 
+type Alike = NonNullable<FleetSummary['alerts']['pressing'][number]['alike']>
+
+/** An open alert as far as it is looked at. */
+type LookedAt = Groupable & Pick<AlertRecord, 'id'>
+
+const toLookedAt = (
+  { id, workloadId, rule, severity, details, firedAt }: PressingFacts,
+  about: AlertAbout | null,
+): LookedAt => ({
+  id,
+  workload_id: workloadId,
+  rule,
+  severity,
+  details,
+  fired_at: firedAt.toISOString(),
+  ...(about === null ? {} : { about }),
+})
+
 /** How many alerts have one cause, since when, and some of their workloads. */
 function tellAlike(
-  alerts: readonly AlertRecord[],
+  { alerts, common }: AlertGroup<LookedAt>,
   lineOf: (id: string) => FleetSummaryWorkload[],
-): NonNullable<FleetSummary['alerts']['pressing'][number]['alike']> {
+): Alike {
   const since = alerts.map(({ fired_at: at }) => at).sort()[0]!
   const workloads = alerts.slice(0, NAMED_MAX).flatMap(({ workload_id: id }) => lineOf(id))
-  return { count: alerts.length, since, workloads }
+  const outage = common.kind === 'outage' ? { outage: common.outage } : {}
+  return { count: alerts.length, since, workloads, ...outage }
+}
+
+/** What to look at first of all that is open. */
+async function readPressing(
+  { db, clock, tally, aboutOf, recordOf, toRecords }: SummaryParts,
+  lineOf: (id: string) => FleetSummaryWorkload[],
+): Promise<FleetSummary['alerts']['pressing']> {
+  const { calmIds, currentIds } = tally
+  const isOver = ({ rule, workload_id: id }: LookedAt) =>
+    (rule === 'version_outdated' ? currentIds : calmIds).has(id)
+  const open: LookedAt[] = []
+  await eachInTurns(await listPressingAlerts(db, LOOKED_MAX), { size: CHUNK, clock }, (facts) => {
+    open.push(toLookedAt(facts, facts.workloadId === '' ? null : aboutOf(facts.workloadId)))
+  })
+  const chosen = choosePressing(open, ALERTS_MAX, isOver)
+  const stored = await listAlertsByIds(
+    db,
+    chosen.map(({ alert: { id } }) => id),
+  )
+  const told = new Map((await toRecords(stored)).map((alert) => [alert.id, alert]))
+  return chosen.flatMap(({ alert: looked, group }) => {
+    const alert = told.get(looked.id)
+    // Whoever removes old alerts may have come between.
+    if (alert === undefined) return []
+    const record = recordOf(alert.workload_id)
+    return {
+      alert,
+      is_over: isOver(looked),
+      ...(record === null ? {} : { workload: toNamed(record) }),
+      ...(group === null ? {} : { alike: tellAlike(group, lineOf) }),
+    }
+  })
 }
 
 /** The fleet in numbers, and what to look at first. */
 export async function readFleetSummary(parts: SummaryParts): Promise<FleetSummary> {
-  const { db, now, tally, recordOf } = parts
-  const { calmIds, currentIds } = tally
+  const { db, tally, recordOf } = parts
   const lineOf = (id: string) => {
     const record = recordOf(id)
     return record === null ? [] : [toLine(record)]
   }
-  const isOver = ({ rule, workload_id: id }: AlertRecord) =>
-    (rule === 'version_outdated' ? currentIds : calmIds).has(id)
-  const sum = await sumOpenAlerts(db, [...calmIds], [...currentIds])
-  const open = (await listPressingAlerts(db, LOOKED_MAX)).map((stored) => ({
-    stored,
-    alert: toAlertRecord(stored, now),
-  }))
-  const records = new Map(open.map(({ alert: { workload_id: id } }) => [id, recordOf(id)]))
-  const chosen = choosePressing(
-    open.map(({ alert }) => alert),
-    ALERTS_MAX,
-    { subjectOf: (id) => records.get(id) ?? undefined, isOver },
-  )
-  const storedOf = new Map(open.map(({ stored, alert }) => [alert, stored]))
-  const told = await parts.toRecords(chosen.map(({ alert }) => storedOf.get(alert)!))
-  const pressing = chosen.map(({ alert, alike }, at) => {
-    const record = records.get(alert.workload_id)
-    return {
-      alert: told[at]!,
-      is_over: isOver(alert),
-      ...(record ? { workload: toNamed(record) } : {}),
-      ...(alike.length < 2 ? {} : { alike: tellAlike(alike, lineOf) }),
-    }
-  })
+  const sum = await sumOpenAlerts(db, [...tally.calmIds], [...tally.currentIds])
+  const pressing = await readPressing(parts, lineOf)
   const worst = tally.worstIds.flatMap((id) => {
     const outage = tally.outages.get(id)
     return lineOf(id).map((line) => (outage === undefined ? line : { ...line, outage }))

@@ -1,38 +1,34 @@
-import { type AlertGroup, type AlertSubject, alertRank, groupAlerts } from '../model/alert-groups.ts'
-import type { AlertRecord } from '../wire/alerts.ts'
+import { type AlertGroup, alertRank, type Groupable, groupAlerts } from '../model/alert-groups.ts'
 
-/** An alert to look at, and those that have its cause, itself among them. */
-export interface PressingAlert {
-  alert: AlertRecord
-  alike: readonly AlertRecord[]
-}
-
-/** What of a workload decides how pressing its alerts are. */
-interface Parts {
-  subjectOf(id: string): AlertSubject | undefined
-  /** Whether what caused an alert has gone. */
-  isOver(alert: AlertRecord): boolean
+/** An alert to look at, and all of its cause where it is not alone. */
+export interface PressingAlert<A extends Groupable> {
+  alert: A
+  group: AlertGroup<A> | null
 }
 
 /**
  * The first `max` of what is to be looked at, in the order of the page of all alerts: those of one cause are one, however
  * many they are, and what is over comes last.
  */
-export function choosePressing(
-  alerts: readonly AlertRecord[],
+export function choosePressing<A extends Groupable>(
+  alerts: readonly A[],
   max: number,
-  { subjectOf, isOver }: Parts,
-): PressingAlert[] {
+  isOver: (alert: A) => boolean,
+): PressingAlert<A>[] {
   const ranked = alerts
-    .map((alert) => ({ alert, isOver: isOver(alert), rank: alertRank(alert, subjectOf(alert.workload_id)) }))
+    .map((alert) => ({ alert, isOver: isOver(alert), rank: alertRank(alert) }))
     .sort((a, b) => Number(a.isOver) - Number(b.isOver) || a.rank - b.rank)
     .map(({ alert }) => alert)
-  const groupOf = new Map<AlertRecord, AlertGroup>()
-  for (const group of groupAlerts(ranked, subjectOf).groups)
-    for (const alert of group.alerts) groupOf.set(alert, group)
-  const isFirst = (alert: AlertRecord) => (groupOf.get(alert)?.alerts[0] ?? alert) === alert
-  return ranked
-    .filter(isFirst)
-    .slice(0, max)
-    .map((alert) => ({ alert, alike: groupOf.get(alert)?.alerts ?? [alert] }))
+  const groupOf = new Map<A, AlertGroup<A>>()
+  for (const group of groupAlerts(ranked).groups) for (const alert of group.alerts) groupOf.set(alert, group)
+  const told = new Set<AlertGroup<A>>()
+  const chosen: PressingAlert<A>[] = []
+  for (const alert of ranked) {
+    const group = groupOf.get(alert) ?? null
+    if (chosen.length === max) break
+    if (group !== null && told.has(group)) continue
+    if (group !== null) told.add(group)
+    chosen.push({ alert, group })
+  }
+  return chosen
 }

@@ -110,14 +110,28 @@ export async function listAlerts(
   )
 }
 
+/** Of an open alert, what says which others have its cause and how pressing it is. */
+export type PressingFacts = Pick<Alert, 'id' | 'workloadId' | 'rule' | 'severity' | 'firedAt'> & {
+  /** The hash of a config, and the cause with its title; each absent where the alert has none. */
+  details: AlertDetails
+}
+
 /** Open alerts to look at first: the critical ones, then what waits for a decision, old versions last; the newest of each. */
-export async function listPressingAlerts(db: Db, limit: number): Promise<Alert[]> {
-  return db.query<Alert>(
-    `select ${COLUMNS} from alerts where resolved_at is null
+export async function listPressingAlerts(db: Db, limit: number): Promise<PressingFacts[]> {
+  return db.query<PressingFacts>(
+    `select id, coalesce(workload_id, '') as "workloadId", rule, severity, fired_at as "firedAt",
+       case when details ?| array['config_hash', 'cause'] then jsonb_strip_nulls(jsonb_build_object('config_hash',
+         details->'config_hash', 'cause', details->'cause', 'cause_title', details->'cause_title')) else '{}' end as details
+     from alerts where resolved_at is null
      order by (severity = 'critical') desc, (rule in ('campaign_halted', 'rollout_halted', 'auto_apply_held')) desc,
        (rule = 'version_outdated'), fired_at desc, id limit $1`,
     [limit],
   )
+}
+
+/** These alerts, in no order; those that are gone are left out. */
+export async function listAlertsByIds(db: Db, ids: readonly string[]): Promise<Alert[]> {
+  return db.query<Alert>(`select ${COLUMNS} from alerts where id = any($1::text[])`, [ids])
 }
 
 /**

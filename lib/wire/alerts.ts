@@ -1,4 +1,15 @@
-import { array, defaulted, enums, type Infer, literal, number, optional, string, type } from 'superstruct'
+import {
+  array,
+  boolean,
+  defaulted,
+  enums,
+  type Infer,
+  literal,
+  number,
+  optional,
+  string,
+  type,
+} from 'superstruct'
 import { anyOf, dictionary, named, note, type Sent, texts } from './structs.ts'
 import { ALERT_RULES, ALERT_STEPS, type TOPIC_ALERT_RULES, type WORKLOAD_ALERT_RULES } from './values.ts'
 
@@ -11,6 +22,20 @@ export type TopicAlertRule = (typeof TOPIC_ALERT_RULES)[number]
 
 export const AlertSeverity = named('AlertSeverity', '', enums(['warning', 'critical']))
 export type AlertSeverity = Infer<typeof AlertSeverity>
+
+export const AlertAbout = named(
+  'AlertAbout',
+  'What the workload of an alert is called, and where it runs.',
+  type({
+    name: string(),
+    place: note('What tells it from others of its name: namespace or host.', string()),
+    environment: string(),
+    cluster: string(),
+    is_production: boolean(),
+    lost_at: note('Since when it counts as disconnected, where it does now.', optional(string())),
+  }),
+)
+export type AlertAbout = Infer<typeof AlertAbout>
 
 export const AlertRecord = named(
   'AlertRecord',
@@ -32,6 +57,10 @@ export const AlertRecord = named(
     next_steps: note(
       'What can be done now about a workload that is unhealthy or drifts; absent from messages of the hub.',
       optional(array(enums(ALERT_STEPS))),
+    ),
+    about: note(
+      'Of one about a workload of the fleet; absent from messages of the hub.',
+      optional(AlertAbout),
     ),
     fired_at: string(),
     resolved_at: optional(string()),

@@ -1,6 +1,7 @@
 import { array, assign, boolean, type Infer, number, optional, pick, string, type } from 'superstruct'
 import { AlertRecord } from './alerts.ts'
 import { NamedWorkload } from './fleet-names.ts'
+import { Outage } from './outages.ts'
 import { named, note } from './structs.ts'
 import { WorkloadRecord } from './workloads.ts'
 
@@ -32,15 +33,8 @@ export const FleetSummary = named(
     ),
     loud_count: note('Those of them whose trouble is more than drift or a part that is degraded.', number()),
     worst: note(
-      'The worst among them; at most three. Ten or more without instances in one environment and cluster are one: the worst of them, with how many they are.',
-      array(
-        assign(
-          FleetSummaryWorkload,
-          type({
-            outage: optional(type({ count: number(), environment: string(), cluster: string() })),
-          }),
-        ),
-      ),
+      'The worst among them; at most three. Ten or more that lost their instances within the same minutes are one: the worst of them, with the outage. The largest stand first.',
+      array(assign(FleetSummaryWorkload, type({ outage: optional(Outage) }))),
     ),
     versions: type({
       count: note('How many different versions collectors run; an unknown one counts as one.', number()),
@@ -57,15 +51,22 @@ export const FleetSummary = named(
       ),
       critical_count: note('Critical ones whose cause is still there.', number()),
       pressing: note(
-        'The five causes to look at first, among the hundred most pressing alerts: critical ones, then what waits for a decision, production first; those whose cause has gone last.',
+        'The five causes to look at first: critical ones, then what waits for a decision, production first; those whose cause has gone last.',
         array(
           type({
             alert: AlertRecord,
             is_over: boolean(),
             workload: optional(NamedWorkload),
             alike: note(
-              'Where several alerts have one cause: how many, itself among them, since when, and some of their workloads.',
-              optional(type({ count: number(), since: string(), workloads: array(FleetSummaryWorkload) })),
+              'Where several alerts have one cause: how many, itself among them, since when, and some of their workloads; of many that came within the same minutes, what they have in common.',
+              optional(
+                type({
+                  count: number(),
+                  since: string(),
+                  workloads: array(FleetSummaryWorkload),
+                  outage: optional(Outage),
+                }),
+              ),
             ),
           }),
         ),

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import { type First, keepFirst } from '../../keep-first.ts'
+import { LossCount, minuteOf, OUTAGE_MIN, runsOfMinutes } from '../../model/outages.ts'
 import { noPresences, presenceOf } from '../../model/presence.ts'
 import { isAllUnhealthy, toneOfTrouble, troubleNow, troubleRank } from '../../model/troubles.ts'
 import { newestFirst } from '../../model/versions.ts'
@@ -7,6 +8,7 @@ import { compareNames, nameOf } from '../../model/workload-names.ts'
 import { clusterOf, environmentOf } from '../../model/workload-states.ts'
 import { eachInTurns, inTurns } from '../../turns.ts'
 import type { FleetSummary } from '../../wire/fleet-summary.ts'
+import type { Outage } from '../../wire/outages.ts'
 import type { SteadyRecord } from './workload.ts'
 
 /** How many workloads are named as the worst. */
@@ -18,9 +20,6 @@ export const SHARED_NAMES_MAX = 5_000
 /** Workloads counted, or versions looked at, in one turn of the event loop. */
 const CHUNK = 500
 
-/** Workloads without instances in one place that are told as one: a failure that they share would hide all others. */
-const OUTAGE_MIN = 10
-
 /** The numbers of the whole fleet, archived workloads left out. */
 export interface FleetTally {
   counts: FleetSummary['counts']
@@ -29,7 +28,7 @@ export interface FleetTally {
   loudCount: number
   /** The ids of the worst among them, as the fleet's list begins; `WORST_NAMED_MAX` at most. */
   worstIds: readonly string[]
-  /** Of those of them that stand for an outage of many: how many, and where. */
+  /** Of those of them that stand for an outage of many: how many, since when, and where. */
   outages: ReadonlyMap<string, Outage>
   /** How many there are, and the newest, `VERSIONS_NAMED_MAX` at most; '' is unknown and last. */
   versions: { count: number; first: readonly Version[] }
@@ -41,42 +40,67 @@ export interface FleetTally {
 }
 
 type Version = FleetSummary['versions']['first'][number]
-type Outage = NonNullable<FleetSummary['worst'][number]['outage']>
-type Lost = { worst: SteadyRecord[]; outage: Outage }
+type LostKind = 'disconnected' | 'leaving'
+/** Those that were lost in one minute, and the worst of them. */
+type Lost = { worst: SteadyRecord[]; losses: LossCount }
+type LostByMinute = Record<LostKind, Map<number, Lost>>
 
-/** Note a workload whose trouble is that it has no instances with those of its environment and cluster; false for others. */
-function noteLost(found: Map<string, Lost>, record: SteadyRecord): boolean {
-  const kind = record.trouble?.kind
+/** Note a workload whose trouble is that it has no instances with those of its minute; false for others. */
+function noteLost(found: LostByMinute, record: SteadyRecord): boolean {
+  const { kind, since = '' } = record.trouble ?? {}
   if (kind !== 'disconnected' && kind !== 'leaving') return false
-  const [environment, cluster] = [environmentOf(record), clusterOf(record)]
-  const key = JSON.stringify([kind, environment, cluster])
-  const known = found.get(key) ?? { worst: [], outage: { count: 0, environment, cluster } }
-  known.outage.count++
+  const minute = minuteOf(since)
+  if (minute === null) return false
+  const known = found[kind].get(minute) ?? { worst: [], losses: new LossCount() }
+  known.losses.add({ since, environment: environmentOf(record), cluster: clusterOf(record) })
   keepFirst(known.worst, record, WORST)
-  found.set(key, known)
+  found[kind].set(minute, known)
   return true
 }
 
-/** The worst of all, where many that were lost together count as one; and for which of them that holds. */
+/** One of the worst; of an outage that is no guess any more how many it is about, else 0. */
+interface Leading {
+  record: SteadyRecord
+  lead: number
+  outage: Outage | null
+}
+
+const LEADING: First<Leading> = {
+  most: WORST_NAMED_MAX,
+  compare: (a, b) => b.lead - a.lead || WORST.compare(a.record, b.record),
+}
+
+/** Those that were lost within the same minutes: as one where they are many. */
+function leadersOf(kind: LostKind, losts: readonly Lost[]): Leading[] {
+  const [losses, worst] = [new LossCount(), [] as SteadyRecord[]]
+  for (const lost of losts) {
+    losses.merge(lost.losses)
+    for (const record of lost.worst) keepFirst(worst, record, WORST)
+  }
+  if (losses.count < OUTAGE_MIN) return worst.map((record) => ({ record, lead: 0, outage: null }))
+  // One that has only just left may come back.
+  const lead = kind === 'disconnected' ? losses.count : 0
+  return [{ record: worst[0]!, lead, outage: losses.toOutage() }]
+}
+
+/** The worst of all, where many that were lost together count as one and the largest stand first; and which these are. */
 async function worstOf(
   others: readonly SteadyRecord[],
-  lost: ReadonlyMap<string, Lost>,
+  lost: LostByMinute,
 ): Promise<{ worstIds: string[]; outages: Map<string, Outage> }> {
-  const first: SteadyRecord[] = []
-  const outages = new Map<string, Outage>()
-  for (const record of others) keepFirst(first, record, WORST)
-  for await (const piece of inTurns(lost.values(), CHUNK))
-    for (const { worst, outage } of piece) {
-      const isOutage = outage.count >= OUTAGE_MIN
-      for (const record of isOutage ? worst.slice(0, 1) : worst) {
-        keepFirst(first, record, WORST)
-        if (isOutage) outages.set(record.id, outage)
-      }
-    }
-  const worstIds = first.map(({ id }) => id)
+  const first: Leading[] = []
+  for (const record of others) keepFirst(first, { record, lead: 0, outage: null }, LEADING)
+  for (const kind of ['disconnected', 'leaving'] as const)
+    for await (const piece of inTurns(runsOfMinutes(lost[kind].keys()), CHUNK))
+      for (const run of piece)
+        for (const leading of leadersOf(
+          kind,
+          run.map((minute) => lost[kind].get(minute)!),
+        ))
+          keepFirst(first, leading, LEADING)
   return {
-    worstIds,
-    outages: new Map(worstIds.flatMap((id) => (outages.has(id) ? [[id, outages.get(id)!]] : []))),
+    worstIds: first.map(({ record }) => record.id),
+    outages: new Map(first.flatMap(({ record, outage }) => (outage === null ? [] : [[record.id, outage]]))),
   }
 }
 
@@ -134,7 +158,8 @@ export async function tallyRecords(
   const found = new Map<string, Version>()
   const names = new Map<string, number>()
   const [calmIds, currentIds] = [new Set<string>(), new Set<string>()]
-  const [others, lost] = [[] as SteadyRecord[], new Map<string, Lost>()]
+  const others: SteadyRecord[] = []
+  const lost: LostByMinute = { disconnected: new Map(), leaving: new Map() }
   let [troubledCount, loudCount] = [0, 0]
   await eachInTurns(records, { size: CHUNK, clock }, (record) => {
     if (record.archived_at) return

@@ -2,13 +2,14 @@ import type { ErrorOfAlert } from '../../../lib/model/alert-about.ts'
 import type { Common } from '../../../lib/model/alert-groups.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { CampaignHalt } from '../../../lib/wire/campaigns.ts'
+import type { Outage } from '../../../lib/wire/outages.ts'
 import type { PushAftermath } from '../../../lib/wire/revisions.ts'
 import { describeAftermath } from './aftermath.ts'
 import { autoApplyTexts } from './auto-apply.ts'
 import { describeHalt, describeHaltNext } from './campaign-sentences.ts'
 import { describeCause, describeWhy } from './causes.ts'
 import { defineTexts, plural, say } from './define.ts'
-import { formatDay, formatExact, formatNumber, shortHash } from './format.ts'
+import { formatDay, formatExact, formatNumber, formatWhen, shortHash } from './format.ts'
 import { rolloutTexts } from './rollout.ts'
 
 /** Texts of alerts. */
@@ -62,6 +63,13 @@ export const alertTexts = defineTexts({
     inCommon: {
       config: (hash: string) => `config ${hash}`,
       cluster: (name: string) => `cluster ${name}`,
+    },
+    outage: {
+      down: (count: string, at: string) => `${count} workloads went down at ${at}`,
+      leaving: (count: string, at: string) => `The last instances of ${count} workloads left at ${at}`,
+      other: (rule: string, count: string, at: string) => `${rule} · ${count} workloads at ${at}`,
+      nowhere: 'no environment',
+      elsewhere: (count: string) => `others ${count}`,
     },
     othersTitle: 'Other alerts',
     criticalTitle: 'Other critical alerts',
@@ -183,6 +191,14 @@ export const alertTexts = defineTexts({
       config: (hash: string) => `config ${hash}`,
       cluster: (name: string) => `cluster ${name}`,
     },
+    outage: {
+      down: (count: string, at: string) => `${count} workloads ont disparu à ${at}`,
+      leaving: (count: string, at: string) =>
+        `Les dernières instances de ${count} workloads sont parties à ${at}`,
+      other: (rule: string, count: string, at: string) => `${rule} · ${count} workloads à ${at}`,
+      nowhere: 'sans environnement',
+      elsewhere: (count: string) => `autres ${count}`,
+    },
     othersTitle: 'Autres alertes',
     criticalTitle: 'Autres alertes critiques',
     countOf: (shown: number, all: number) =>
@@ -303,11 +319,31 @@ const causeOf = (details: Details, about: ErrorOfAlert): string =>
     error_title: text(details['cause_title'] ?? details['title']) || about.error_title,
   })
 
+/** How many were lost at once and when: `down`, `leaving`, or the name of another rule. */
+export function describeOutage(kind: string, { count, since }: Pick<Outage, 'count' | 'since'>): string {
+  const { down, leaving, other } = say(alertTexts).outage
+  const [many, at] = [formatNumber(count), formatWhen(since)]
+  if (kind === 'down') return down(many, at)
+  return kind === 'leaving' ? leaving(many, at) : other(kind, many, at)
+}
+
+/** Where those of an outage run: the environments with their numbers, and the cluster where all are in one. */
+export function describeWhere({ count, environments, cluster }: Outage): string {
+  const { nowhere, elsewhere } = say(alertTexts).outage
+  const more = environments.reduce((rest, { count: some }) => rest - some, count)
+  const parts = environments.map(({ name, count: some }) => `${name || nowhere} ${formatNumber(some)}`)
+  const all = environments.length === 1 && more === 0 ? [environments[0]!.name] : parts
+  return [[...all, ...(more > 0 ? [elsewhere(formatNumber(more))] : [])].join(', '), cluster]
+    .filter((part) => part !== '')
+    .join(' · ')
+}
+
 /** What the alerts of a group have in common, in words. */
 export function describeAlertGroup(rule: AlertRecord['rule'], common: Common): string {
   const { rules, inCommon } = say(alertTexts)
   const name = rules[rule] ?? rule
   if (common.kind === 'rule') return name
+  if (common.kind === 'outage') return describeOutage(rule === 'workload_down' ? 'down' : name, common.outage)
   if (common.kind === 'config') return `${name} · ${inCommon.config(common.hash)}`
   if (common.kind === 'cluster') return `${name} · ${inCommon.cluster(common.name)}`
   return `${name} · ${describeCause(common.cause, common.title)}`

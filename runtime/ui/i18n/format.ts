@@ -49,6 +49,16 @@ export const formatDay = (iso: string): string => day().format(new Date(iso))
 /** Hours and minutes of a time. */
 export const formatClock = (iso: string): string => clock().format(new Date(iso))
 
+const dayAndClock = once(
+  (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }),
+)
+
+/** Hours and minutes of a time of today; of another day that as well. */
+export const formatWhen = (iso: string): string =>
+  formatDay(iso) === formatDay(new Date(tick.value).toISOString())
+    ? formatClock(iso)
+    : dayAndClock().format(new Date(iso))
+
 const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_536_000],
   ['month', 2_592_000],

@@ -41,7 +41,6 @@ export const overviewTexts = defineTexts({
     unwell: (bad: number, all: number) =>
       `Something is wrong with ${n(bad)} of ${n(all)} ${plural(all, 'workload', 'workloads')}.`,
     worst: 'The worst',
-    outage: (count: number, where: string) => `and ${n(count)} more as well${where && ` in ${where}`}`,
     moreWorst: (count: number) => `and ${n(count)} more`,
     over: (count: number) =>
       `${n(count)} ${plural(count, 'alert closes', 'alerts close')} shortly: what caused ${plural(count, 'it', 'them')} is over.`,
@@ -97,8 +96,6 @@ export const overviewTexts = defineTexts({
     unwell: (bad: number, all: number) =>
       `Quelque chose ne va pas sur ${n(bad)} ${plural(bad, 'workload', 'workloads')} sur ${n(all)}.`,
     worst: 'Les pires',
-    outage: (count: number, where: string) =>
-      `et ${n(count)} ${plural(count, 'autre', 'autres')} de même${where && ` (${where})`}`,
     moreWorst: (count: number) => `et ${n(count)} ${plural(count, 'autre', 'autres')}`,
     over: (count: number) =>
       `${n(count)} ${plural(count, 'alerte se ferme', 'alertes se ferment')} sous peu : la cause a disparu.`,

@@ -1,12 +1,13 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { type ComponentChildren, Fragment } from 'preact'
+import { useMemo, useRef } from 'preact/hooks'
 import type { AlertGroup } from '../../../lib/model/alert-groups.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
-import { alertTexts, describeAlertGroup, describeNext } from '../i18n/alerts.ts'
+import { alertTexts, describeAlertGroup, describeNext, describeWhere } from '../i18n/alerts.ts'
 import { say } from '../i18n/define.ts'
 import { formatList } from '../i18n/format.ts'
 import { rolloutTexts } from '../i18n/rollout.ts'
-import { bandAlerts } from '../logic/alerts.ts'
+import { type AlertBand, bandAlerts } from '../logic/alerts.ts'
 import {
   AlertTable,
   mayResolve,
@@ -21,7 +22,7 @@ import { Loaded } from '../parts/failure.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
-import { namedOf } from '../state/names.ts'
+import { namesVersion } from '../state/names.ts'
 import { query, setQuery } from '../state/router.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
@@ -56,6 +57,21 @@ function ChosenBar({
   )
 }
 
+/** Rows that are shown on demand, and made only then: there may be thousands. */
+function OnDemand({ count, children }: { count: number; children: () => ComponentChildren }) {
+  const isOpen = useSignal(false)
+  return (
+    <details
+      onToggle={(event) => {
+        isOpen.value = event.currentTarget.open
+      }}
+    >
+      <summary>{say(alertTexts).showThem(count)}</summary>
+      {isOpen.value && children()}
+    </details>
+  )
+}
+
 /** Alerts with one cause: what they have in common, and a button for all of them. */
 function Group({
   group,
@@ -68,16 +84,18 @@ function Group({
 }) {
   const words = say(alertTexts)
   const { alerts, rule, common } = group
-  const able = alerts.filter(mayResolve)
+  const able = useMemo(() => alerts.filter(mayResolve), [alerts])
   const label = describeAlertGroup(rule, common)
-  const told = tellOnce(alerts)
+  // What was lost at once says the same, but for what each names.
+  const told = tellOnce(alerts.length > SAID_MAX ? alerts.slice(0, SAID_MAX) : alerts)
   return (
     <section class="alert-group" aria-label={label}>
       <div class="head">
         <h2>
           <Severity alert={worstOf(group)} /> {label}{' '}
           <span class="muted">
-            {words.count(alerts.length)} · <Ago at={earliestOf(group)} />
+            {common.kind === 'outage' ? describeWhere(common.outage) : words.count(alerts.length)} ·{' '}
+            <Ago at={common.kind === 'outage' ? common.outage.since : earliestOf(group)} />
           </span>
         </h2>
         {able.length > 0 && <Action onClick={() => onResolve(able)}>{words.resolveMany(able.length)}</Action>}
@@ -87,10 +105,7 @@ function Group({
       {alerts.length <= OPEN_MAX ? (
         table(alerts, `${words.title}: ${label}`, told)
       ) : (
-        <details>
-          <summary>{words.showThem(alerts.length)}</summary>
-          {table(alerts, `${words.title}: ${label}`, told)}
-        </details>
+        <OnDemand count={alerts.length}>{() => table(alerts, `${words.title}: ${label}`, told)}</OnDemand>
       )}
     </section>
   )
@@ -103,24 +118,23 @@ function GroupedAlerts({ alerts, reload }: { alerts: readonly AlertRecord[]; rel
   const { about, open, close } = useDialog<readonly AlertRecord[]>()
   // What was resolved meanwhile, or does not fit the search any more, is not acted on.
   const picked = alerts.filter(({ id, resolved_at: at }) => !at && chosen.value.has(id))
-  useNamesOf(alerts)
-  const bands = bandAlerts(alerts, namedOf)
+  const bands = useMemo(() => bandAlerts(alerts), [alerts])
   const hasGroups = bands.some(({ groups }) => groups.length > 0)
   const table = (rows: readonly AlertRecord[], label: string, told?: string) => (
     <AlertTable alerts={rows} reload={reload} chosen={chosen} label={label} told={told} />
   )
-  // Of two bands the first is what is critical; each table has a name of its own.
-  const titleOf = (band: number) =>
-    !hasGroups ? words.title : band + 1 < bands.length ? words.criticalTitle : words.othersTitle
+  // Each table has a name of its own.
+  const titleOf = ({ kind }: AlertBand) =>
+    !hasGroups ? words.title : kind === 'critical' ? words.criticalTitle : words.othersTitle
   return (
     <>
       <ChosenBar alerts={picked} chosen={chosen} onResolve={() => open(picked)} />
-      {bands.map(({ groups, others }, band) => (
-        <Fragment key={band}>
-          {groups.map((group) => (
+      {bands.map((band) => (
+        <Fragment key={band.kind}>
+          {band.groups.map((group) => (
             <Group key={group.key} group={group} onResolve={open} table={table} />
           ))}
-          {others.length > 0 && table(others, titleOf(band))}
+          {band.others.length > 0 && table(band.others, titleOf(band))}
         </Fragment>
       ))}
       {about !== null && (
@@ -153,26 +167,55 @@ function nameFirst(alerts: readonly AlertRecord[]): string {
 
 /** The rows of a group of more alerts than these are shown on demand. */
 const OPEN_MAX = 5
+/** Alerts of a group among which the sentence is looked for that most of them say, and whose names are asked for. */
+const SAID_MAX = 300
+/** Until when changes are gathered before many alerts are read again. */
+const MANY = 1_000
+const NONE: readonly AlertRecord[] = []
+const soonFor = (count: number): number => (count > MANY ? 3_000 : 250)
 
 const worstOf = ({ alerts }: AlertGroup): AlertRecord =>
   alerts.find(({ severity }) => severity === 'critical') ?? alerts[0]!
 const earliestOf = ({ alerts }: AlertGroup): string => alerts.map(({ fired_at: at }) => at).sort()[0]!
+
+/** What each alert is found by. Made once for all that is typed: of thousands it takes longer than a key should. */
+function useTexts(alerts: readonly AlertRecord[]): (alert: AlertRecord) => string {
+  const { rules } = say(alertTexts)
+  return useMemo(() => {
+    const texts = new Map<AlertRecord, string>()
+    return (alert) => {
+      const known = texts.get(alert)
+      if (known !== undefined) return known
+      const { rule, severity, message, about } = alert
+      const place = about === undefined ? '' : `${about.environment} ${about.cluster}`
+      const text = `${rule} ${rules[rule]} ${severity} ${message} ${sayAlert(alert)} ${nameOfSubject(alert)} ${place}`
+      texts.set(alert, text.toLowerCase())
+      return texts.get(alert)!
+    }
+    // What alerts say depends on what is known of their workloads, which may have come.
+  }, [alerts, rules, namesVersion.value])
+}
 
 /** Open alerts, those with one cause together, resolved ones on demand. */
 export function AlertsPage() {
   const words = say(alertTexts)
   const withResolved = query.value.get('resolved') === 'true'
   const wanted = (query.value.get('q') ?? '').toLowerCase()
+  const count = useRef(0)
   const alerts = useResource(
     `alerts:${withResolved}`,
     (abort) => api.alerts(withResolved, abort),
     (frame) => frame.type === 'alert_update' || frame.type === 'workload_removed',
+    () => soonFor(count.current),
   )
-  const all = alerts.data ?? []
-  const shown = all.filter((alert) => {
-    const text = `${alert.rule} ${words.rules[alert.rule]} ${alert.severity} ${alert.message} ${sayAlert(alert)} ${nameOfSubject(alert)}`
-    return text.toLowerCase().includes(wanted)
-  })
+  const all = alerts.data ?? NONE
+  count.current = all.length
+  useNamesOf(all.length > SAID_MAX ? all.slice(0, SAID_MAX) : all)
+  const textOf = useTexts(all)
+  const shown = useMemo(
+    () => (wanted === '' ? all : all.filter((alert) => textOf(alert).includes(wanted))),
+    [all, textOf, wanted],
+  )
   const counted =
     shown.length < all.length ? words.countOf(shown.length, all.length) : words.count(all.length)
   return (

@@ -1,12 +1,13 @@
 import { useMemo, useRef } from 'preact/hooks'
-import { commonOf } from '../../../lib/model/alert-groups.ts'
+import { type Common, commonOf } from '../../../lib/model/alert-groups.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
 import type { FleetSummary } from '../../../lib/wire/fleet-summary.ts'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
+import type { Outage } from '../../../lib/wire/outages.ts'
 import { EVENT_STATS_WINDOWS } from '../../../lib/wire/values.ts'
-import { alertTexts, describeAlertGroup } from '../i18n/alerts.ts'
+import { alertTexts, describeAlertGroup, describeOutage, describeWhere } from '../i18n/alerts.ts'
 import { describeError } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
@@ -159,7 +160,9 @@ function PressingAlert({ of: { alert, alike, is_over: isOver, workload } }: { of
   const { rules, count, severity } = say(alertTexts)
   const isCritical = alert.severity === 'critical'
   const rule = rules[alert.rule] ?? alert.rule
-  const common = alike && commonOf(alert, workload)
+  const common: Common | null | undefined = alike?.outage
+    ? { kind: 'outage', outage: alike.outage }
+    : alike && commonOf(alert)
   const names = alike?.workloads.map(labelOf) ?? []
   const more = (alike?.count ?? 0) - names.length
   return (
@@ -175,7 +178,8 @@ function PressingAlert({ of: { alert, alike, is_over: isOver, workload } }: { of
               {describeAlertGroup(alert.rule, common)}
             </a>{' '}
             <span class="muted">
-              · {count(alike.count)} · <Ago at={alike.since} />
+              · {alike.outage ? describeWhere(alike.outage) : count(alike.count)} ·{' '}
+              <Ago at={alike.outage?.since ?? alike.since} />
             </span>
             <div>{listSome(names, more)}</div>
           </>
@@ -356,6 +360,21 @@ function useDay() {
   })
 }
 
+/** Many that were lost at once: how many, when, and where. */
+function OutageLine({ kind, of }: { kind: string | undefined; of: Outage }) {
+  const where = describeWhere(of)
+  return (
+    <>
+      <a class="name" href={`/?show=${kind}`}>
+        {describeOutage(kind === 'leaving' ? 'leaving' : 'down', of)}
+      </a>{' '}
+      <span class="muted">
+        {where !== '' && <>· {where} </>}· <Ago at={of.since} />
+      </span>
+    </>
+  )
+}
+
 /** The workloads that something is wrong with, the worst first, each with what it is and since when. */
 function Worst({ of: { worst, troubled_count: troubledCount } }: { of: FleetSummary }) {
   const words = say(overviewTexts)
@@ -365,19 +384,14 @@ function Worst({ of: { worst, troubled_count: troubledCount } }: { of: FleetSumm
     <ul class="worst" aria-label={words.worst}>
       {worst.map((workload) => (
         <li key={workload.id}>
-          <a class="name" href={`/workloads/${workload.id}`}>
-            {labelOf(workload)}
-          </a>{' '}
-          <WhyLink workload={workload} />
-          {workload.outage && (
+          {workload.outage ? (
+            <OutageLine kind={workload.trouble?.kind} of={workload.outage} />
+          ) : (
             <>
-              {' '}
-              <a class="link" href={`/?show=${workload.trouble?.kind}`}>
-                {words.outage(
-                  workload.outage.count - 1,
-                  [workload.outage.environment, workload.outage.cluster].filter(Boolean).join(' · '),
-                )}
-              </a>
+              <a class="name" href={`/workloads/${workload.id}`}>
+                {labelOf(workload)}
+              </a>{' '}
+              <WhyLink workload={workload} />
             </>
           )}
         </li>

@@ -9,7 +9,7 @@ import { say } from '../i18n/define.ts'
 import { tick } from '../i18n/format.ts'
 import { inPieces } from '../logic/selection.ts'
 import { api } from '../state/endpoints.ts'
-import { labelOf, namedOf, useNames } from '../state/names.ts'
+import { labelOf, lineOf, namedOf, useNames } from '../state/names.ts'
 import { can } from '../state/session.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { Action, bind, TextArea, unless } from './controls.tsx'
@@ -17,7 +17,7 @@ import { FormDialog } from './form.tsx'
 import { Ago, Mark } from './state.tsx'
 import { Table, type TableColumn } from './table.tsx'
 import { toast, toastFailure } from './toast.tsx'
-import { WorkloadLink } from './workload-link.tsx'
+import { WorkloadLink, WorkloadName } from './workload-link.tsx'
 
 /** Where alerts about people are seen to. */
 const PAGES: Readonly<Partial<Record<AlertRecord['rule'], string>>> = {
@@ -50,13 +50,15 @@ function callById(id: string): string | undefined {
 export const useNamesOf = (alerts: readonly AlertRecord[]): void =>
   useNames(alerts.flatMap((alert) => [alert.workload_id, ...workloadIdsOf(alert)]))
 
-/** The name of what an alert is about; its workload is looked for where it is not given. */
+/** The name of what an alert is about; its workload is looked for where neither the alert names it nor it is given. */
 export function nameOfSubject(
   alert: AlertRecord,
   workload: Subject | undefined = namedOf(alert.workload_id),
 ): string {
-  if (alert.workload_id === '') return topicOf(alert).name
-  return workload ? labelOf(workload) : alert.workload_id.slice(0, 8)
+  const { workload_id: id, about } = alert
+  if (id === '') return topicOf(alert).name
+  if (about) return lineOf(about.name, about.place)
+  return workload ? labelOf(workload) : id.slice(0, 8)
 }
 
 /**
@@ -236,7 +238,8 @@ function choiceColumn(
 
 /** What an alert is about, which leads there. */
 function Subject({ of: alert }: { of: AlertRecord }) {
-  const { workload_id: id } = alert
+  const { workload_id: id, about } = alert
+  if (about) return <WorkloadName name={about.name} place={about.place} href={`/workloads/${id}`} />
   if (id !== '') return <WorkloadLink id={id} look="name" />
   return (
     <a class="name" href={topicOf(alert).href}>
@@ -248,6 +251,7 @@ function Subject({ of: alert }: { of: AlertRecord }) {
 /** What happened and what to do, and how the alert ended. */
 function Told({ of: alert }: { of: AlertRecord }) {
   const words = say(alertTexts)
+  useNamesOf([alert])
   return (
     <>
       <span>{sayAlert(alert)}</span>
@@ -266,6 +270,20 @@ function Told({ of: alert }: { of: AlertRecord }) {
   )
 }
 
+/** What an alert says beside what stands above all of its group, and a way to its cause. */
+function ToldApart({ of: alert, told }: { of: AlertRecord; told: string }) {
+  useNamesOf([alert])
+  const said = sayAlert(alert)
+  return (
+    <>
+      {said !== told && <span>{said} </span>}
+      <a class="link" href={causeHref(alert)}>
+        {say(alertTexts).see}
+      </a>
+    </>
+  )
+}
+
 /** The columns in which alerts differ that are of one cause: the head above them has said all else (`told`). */
 function columnsAlike(told: string): TableColumn<AlertRecord>[] {
   const words = say(alertTexts)
@@ -274,14 +292,7 @@ function columnsAlike(told: string): TableColumn<AlertRecord>[] {
     {
       title: words.column.message,
       look: 'text',
-      cell: (alert) => (
-        <>
-          {sayAlert(alert) !== told && <span>{sayAlert(alert)} </span>}
-          <a class="link" href={causeHref(alert)}>
-            {words.see}
-          </a>
-        </>
-      ),
+      cell: (alert) => <ToldApart of={alert} told={told} />,
     },
   ]
 }
@@ -335,7 +346,6 @@ export function AlertTable({
   told?: string | undefined
 }) {
   const words = say(alertTexts)
-  useNamesOf(alerts)
   const { about, open, close } = useDialog<AlertRecord>()
   const reopen = async (id: string) => {
     const result = await api.reopenAlert(id)

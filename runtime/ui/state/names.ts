@@ -22,7 +22,8 @@ const shared = signal<ReadonlySet<string>>(new Set())
 export const fleetCount = signal<number | null>(null)
 /** Workloads that something names by their ids. */
 const told = new Map<string, NamedWorkload>()
-const toldVersion = signal(0)
+/** Changes with what is known of workloads that something names. */
+export const namesVersion = signal(0)
 /** Those that are asked for next. */
 const wanted = new Set<string>()
 let timer: ReturnType<typeof setTimeout> | undefined
@@ -44,7 +45,7 @@ async function read(ids: readonly string[], keepsSession = false): Promise<void>
   for (const workload of found) told.set(workload.id, workload)
   shared.value = new Set(names)
   fleetCount.value = count
-  toldVersion.value++
+  namesVersion.value++
 }
 
 /** Learn which names several workloads have, before anything is drawn that names one. */
@@ -97,7 +98,7 @@ export function followNames(): void {
 /** A workload that is known by its id, from the list or by itself; undefined for one that is not known (yet). */
 export function namedOf(id: string): NamedWorkload | undefined {
   void fleetVersion.value
-  void toldVersion.value
+  void namesVersion.value
   return workloads.get(id) ?? told.get(id)
 }
 

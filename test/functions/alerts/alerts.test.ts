@@ -165,10 +165,18 @@ describe('GET /api/alerts', () => {
       message: `Workload ${agent.workloadId} (edge) version 0.99.0 is below minimum 0.100.0`,
       details: { version: '0.99.0', minimum: '0.100.0' },
       next: expect.any(String),
+      about: {
+        name: 'edge',
+        place: expect.stringContaining('host-'),
+        environment: '',
+        cluster: '',
+        is_production: false,
+      },
       fired_at: ctx.clock.now().toISOString(),
     })
     await down(agent)
     await runEngine()
+    expect((await list())[0]!.about).toMatchObject({ name: 'edge', lost_at: expect.any(String) })
     expect((await list()).map((alert) => alert.rule)).toEqual(['workload_down', 'version_outdated'])
   })
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { groupAlerts } from '../../../lib/model/alert-groups.ts'
+import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { FleetSummary } from '../../../lib/wire/fleet-summary.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
@@ -120,5 +122,48 @@ describe('GET /api/fleet/summary', () => {
         expect.objectContaining({ display_name: name }),
       ),
     })
+  })
+
+  it('tells an outage as one, with when and where, and not all else that is open hidden by it', async () => {
+    await database.pool.execute('delete from alerts')
+    const environments = ['prod', 'prod', 'staging']
+    const agents = Array.from({ length: 120 }, (_, at) =>
+      fakeAgent(ctx.fleet, {
+        service: `host-${at}`,
+        attributes: { 'deployment.environment.name': environments[at % 3]! },
+      }),
+    )
+    const [old, ...others] = agents
+    await ctx.advance(300)
+    old!.lose()
+    await ctx.advance(3_600_000)
+    for (const agent of others.slice(1)) agent.lose()
+    await ctx.advance(600_000)
+    await ctx.alerts.run(new AbortController().signal)
+    // It is older than all that went down.
+    await fire('d0', others[0]!.workloadId, 'push_failed', 'critical', 0)
+    await ctx.counters.load(ctx.db)
+    const { worst, alerts } = await ask()
+    const outage = {
+      count: 118,
+      since: worst[0]!.trouble!.since,
+      environments: [
+        { name: 'prod', count: 78 },
+        { name: 'staging', count: 40 },
+      ],
+      cluster: '',
+    }
+    expect(worst.map(({ outage }) => outage)).toEqual([outage, undefined])
+    expect(worst[1]!.id).toBe(old!.workloadId)
+    const told = alerts.pressing.map(({ alert: { rule }, alike }) => [rule, alike?.count, alike?.outage])
+    expect(told).toContainEqual(['workload_down', 118, outage])
+    expect(told).toContainEqual(['push_failed', undefined, undefined])
+    expect(told).toHaveLength(3)
+
+    // The page of all alerts says the same by what each alert says of its workload.
+    const { json } = await invoke(ctx, 'GET /api/alerts', { as: viewer })
+    const { groups, others: alone } = groupAlerts(json as AlertRecord[])
+    expect(groups.map(({ common }) => common)).toEqual([{ kind: 'outage', outage }])
+    expect(alone.map(({ about }) => about?.name).sort()).toEqual(['host-0', 'host-1'])
   })
 })

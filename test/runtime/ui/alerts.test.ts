@@ -1,29 +1,35 @@
 import { expect, test } from 'vitest'
-import { aboutOf } from '../../../lib/model/alert-about.ts'
+import { aboutOf as errorOf } from '../../../lib/model/alert-about.ts'
 import { type Common, groupAlerts } from '../../../lib/model/alert-groups.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
-import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { describeAlert, describeNext } from '../../../runtime/ui/i18n/alerts.ts'
+import {
+  describeAlert,
+  describeAlertGroup,
+  describeNext,
+  describeWhere,
+} from '../../../runtime/ui/i18n/alerts.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
 import { bandAlerts, pressingFirst } from '../../../runtime/ui/logic/alerts.ts'
 
 const alert = (id: string, rule: string, workload: string, more: object = {}) =>
-  ({ id, rule, workload_id: workload, severity: 'warning', ...more }) as AlertRecord
-
-const workloads = new Map(
-  [
-    ['a', 'eu-1'],
-    ['b', 'eu-1'],
-    ['c', 'us-1'],
-    ['d', ''],
-    ['e', ''],
-  ].map(([id = '', cluster = '']) => [
+  ({
     id,
-    { id, labels: {}, fingerprint_keys: cluster === '' ? {} : { cluster } } as unknown as WorkloadRecord,
-  ]),
-)
+    rule,
+    workload_id: workload,
+    severity: 'warning',
+    ...(workload === '' ? {} : { about: aboutOf(workload) }),
+    ...more,
+  }) as AlertRecord
 
-const subjectOf = (id: string) => workloads.get(id)
+const PLACES: Readonly<Record<string, string>> = { a: 'eu-1', b: 'eu-1', c: 'us-1', d: '', e: '' }
+const aboutOf = (workload: string, environment = '') => ({
+  name: workload,
+  place: '',
+  environment,
+  cluster: PLACES[workload] ?? '',
+  is_production: environment.startsWith('prod'),
+})
+
 const toText = (common: Common) =>
   common.kind === 'config'
     ? common.hash
@@ -34,7 +40,7 @@ const toText = (common: Common) =>
         : ''
 
 const groupsOf = (alerts: readonly AlertRecord[]) => {
-  const { groups, others } = groupAlerts(alerts, subjectOf)
+  const { groups, others } = groupAlerts(alerts)
   return {
     groups: groups.map(({ rule, common, alerts: own }) => [
       rule,
@@ -54,22 +60,21 @@ test('what is critical and open stands first, and all else as it came', () => {
     alert('4', 'config_drift', 'd'),
     alert('5', 'workload_down', 'e', critical),
   ]
-  expect(pressingFirst(came, subjectOf).map(({ id }) => id)).toEqual(['3', '5', '1', '2', '4'])
+  expect(pressingFirst(came).map(({ id }) => id)).toEqual(['3', '5', '1', '2', '4'])
 })
 
 test('of what is equally bad production stands first, then what waits for a decision, and old versions last', () => {
   const critical = { severity: 'critical' }
-  const inProduction = (id: string) =>
-    ({ p: { labels: { 'muster/env': 'production' }, fingerprint_keys: {} } })[id] ?? subjectOf(id)
+  const production = { about: aboutOf('p', 'production') }
   const came = [
-    alert('1', 'version_outdated', 'p'),
+    alert('1', 'version_outdated', 'p', production),
     alert('2', 'config_drift', 'a'),
-    alert('3', 'config_drift', 'p'),
+    alert('3', 'config_drift', 'p', production),
     alert('4', 'campaign_halted', ''),
     alert('5', 'workload_down', 'b', critical),
-    alert('6', 'workload_unhealthy', 'p', critical),
+    alert('6', 'workload_unhealthy', 'p', { ...critical, ...production }),
   ]
-  expect(pressingFirst(came, inProduction).map(({ id }) => id)).toEqual(['6', '5', '4', '3', '2', '1'])
+  expect(pressingFirst(came).map(({ id }) => id)).toEqual(['6', '5', '4', '3', '2', '1'])
 })
 
 test('the same config that failed, one cluster that is lost, and one recommendation are one cause each', () => {
@@ -110,7 +115,7 @@ test('workloads that are unhealthy for one cause are one, wherever they are; tha
 test('what is critical stands above a group of warnings, whether or not it is grouped itself', () => {
   const critical = { severity: 'critical' }
   const bandsOf = (alerts: readonly AlertRecord[]) =>
-    bandAlerts(alerts, subjectOf).map(({ groups, others }) => [
+    bandAlerts(alerts).map(({ groups, others }) => [
       groups.map(({ alerts: own }) => own.map(({ id }) => id).join('')).join(' '),
       others.map(({ id }) => id).join(''),
     ])
@@ -123,6 +128,72 @@ test('what is critical stands above a group of warnings, whether or not it is gr
   ])
   // One table does where no group of warnings would stand above what is critical.
   expect(bandsOf([...lone, ...lost])).toEqual([['12', '65']])
+})
+
+/** Hosts without a cluster that went down one after the other, `gapMs` apart. */
+const lostAt = (start: string, count: number, gapMs: number, environments = ['prod', 'staging']) =>
+  Array.from({ length: count }, (_, at) => {
+    const moment = new Date(Date.parse(start) + at * gapMs).toISOString()
+    const about = { ...aboutOf(`host-${at}`, environments[at % environments.length]), lost_at: moment }
+    // It is noticed later than it happened.
+    const firedAt = new Date(Date.parse(moment) + 90_000).toISOString()
+    return alert(`${start}-${at}`, 'workload_down', `host-${at}`, {
+      severity: 'critical',
+      fired_at: firedAt,
+      about,
+    })
+  })
+
+test('many that went down within the same minutes are one, with where they run; what else is critical stands above', () => {
+  const lost = lostAt('2026-07-01T08:00:05.000Z', 90, 1_000)
+  const alone = lostAt('2026-07-01T03:00:00.000Z', 2, 1_000)
+  const other = alert('x', 'push_failed', 'c', { severity: 'critical', fired_at: '2026-07-01T07:00:00.000Z' })
+  const bands = bandAlerts([...lost, ...alone, other])
+  expect(bands.map(({ kind, groups, others }) => [kind, groups.length, others.map(({ id }) => id)])).toEqual([
+    ['critical', 0, ['x']],
+    ['outage', 1, []],
+    [
+      'rest',
+      0,
+      alone
+        .map(({ id }) => id)
+        .reverse()
+        .sort(),
+    ],
+  ])
+  const [group] = bands[1]!.groups
+  expect(group!.common).toEqual({
+    kind: 'outage',
+    outage: {
+      count: 90,
+      since: '2026-07-01T08:00:05.000Z',
+      environments: [
+        { name: 'prod', count: 45 },
+        { name: 'staging', count: 45 },
+      ],
+      cluster: '',
+    },
+  })
+  expect(describeAlertGroup('workload_down', group!.common)).toMatch(/^90 workloads went down at /)
+  expect(group!.common.kind === 'outage' && describeWhere(group!.common.outage)).toBe('prod 45, staging 45')
+  language.value = 'fr'
+  expect(describeAlertGroup('workload_down', group!.common)).toMatch(/^90 workloads ont disparu à /)
+  language.value = 'en'
+})
+
+test('nine are told one by one, and what goes down one by one for hours is no outage', () => {
+  for (const alerts of [
+    lostAt('2026-07-01T08:00:00.000Z', 9, 100),
+    lostAt('2026-07-01T08:00:00.000Z', 40, 60_000 * 2),
+  ])
+    expect(groupAlerts(alerts).groups).toEqual([])
+})
+
+test('of six thousand the page is made in less than a key may take', () => {
+  const alerts = lostAt('2026-07-01T08:00:00.000Z', 6_000, 1)
+  const startedMs = performance.now()
+  expect(bandAlerts(alerts)).toHaveLength(1)
+  expect(performance.now() - startedMs).toBeLessThan(200)
 })
 
 test('an alert of a campaign calls its workloads as the pages do, where they are known', () => {
@@ -178,7 +249,7 @@ test('an alert of drift says why the config failed, where that is what its workl
     error_title: 'A port is already in use',
     error_parameters: { port: '4317' },
   })
-  const say = (hash: string) => describeAlert(drift, aboutOf(drift, trouble(hash)))
+  const say = (hash: string) => describeAlert(drift, errorOf(drift, trouble(hash)))
   expect(say('abcdef0123')).toBe(
     'Config abcdef0 is not applied on 1 of 3 instances, 1 failed it. A port is already in use (port 4317). On pod-a.',
   )

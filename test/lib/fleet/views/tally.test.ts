@@ -121,23 +121,40 @@ describe('the numbers of the fleet', () => {
     expect([troubledCount, loudCount]).toEqual([5, 4])
   })
 
-  it('name of many that were lost in one place one, so that what is wrong otherwise is named as well', async () => {
-    const away = (name: string, env: string) =>
+  it('tell of many that were lost within the same minutes one, before all else, and not those that were lost before', async () => {
+    const away = (name: string, env: string, since: string) =>
       workload('disconnected', {
         display_name: name,
         labels: { 'muster/env': env },
-        trouble: { kind: 'disconnected' },
+        trouble: { kind: 'disconnected', since },
       })
-    const lost = Array.from({ length: 40 }, (_, at) => away(`crowd-${at + 10}`, 'stage'))
+    const lost = Array.from({ length: 40 }, (_, at) =>
+      away(`crowd-${at + 10}`, at % 4 === 0 ? 'qa' : 'stage', `2026-07-01T19:26:${at + 10}.000Z`),
+    )
     const fleet = [
       workload('degraded', { display_name: 'ledger', trouble: { ...UNHEALTHY, count: 1, total: 9 } }),
+      away('alone-1', 'production', '2026-07-01T09:00:00.000Z'),
+      away('alone-2', 'production', '2026-07-01T10:00:00.000Z'),
+      away('alone-3', 'production', '2026-07-01T11:00:00.000Z'),
       ...lost,
-      away('alone', 'qa'),
     ]
     const { worstIds, outages } = await tallyRecords(fleet, systemClock)
     const names = new Map(fleet.map(({ id, display_name: name }) => [id, name]))
-    expect(worstIds.map((id) => names.get(id)).sort()).toEqual(['alone', 'crowd-10', 'ledger'])
-    expect([...outages]).toEqual([[lost[0]!.id, { count: 40, environment: 'stage', cluster: '' }]])
+    expect(worstIds.map((id) => names.get(id))).toEqual(['crowd-10', 'alone-1', 'alone-2'])
+    expect([...outages]).toEqual([
+      [
+        lost[0]!.id,
+        {
+          count: 40,
+          since: '2026-07-01T19:26:10.000Z',
+          environments: [
+            { name: 'stage', count: 30 },
+            { name: 'qa', count: 10 },
+          ],
+          cluster: '',
+        },
+      ],
+    ])
   })
 
   it('tell whose open alerts have lost their cause, and which names several have', async () => {

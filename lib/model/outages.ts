@@ -1,0 +1,74 @@
+import type { Outage } from '../wire/outages.ts'
+
+/** Workloads lost within the same minutes that are told as one: a failure that they share would hide all others. */
+export const OUTAGE_MIN = 10
+
+const MINUTE_MS = 60_000
+/** Minutes between two losses of one outage, and from the first to the last: what goes on for hours is not one. */
+const GAP_MINUTES = 2
+const SPAN_MINUTES = 5
+/** Environments that are told with their numbers. */
+const ENVIRONMENTS_MAX = 5
+
+/** The minute in which something was lost; null where the time is none. */
+export function minuteOf(iso: string | undefined): number | null {
+  const minute = Math.floor(Date.parse(iso ?? '') / MINUTE_MS)
+  return Number.isNaN(minute) ? null : minute
+}
+
+/** Minutes in which something was lost, those together that may be of one outage. */
+export function runsOfMinutes(minutes: Iterable<number>): number[][] {
+  const runs: number[][] = []
+  for (const minute of [...new Set(minutes)].sort((a, b) => a - b)) {
+    const run = runs.at(-1)
+    if (run && minute - run.at(-1)! <= GAP_MINUTES && minute - run[0]! < SPAN_MINUTES) run.push(minute)
+    else runs.push([minute])
+  }
+  return runs
+}
+
+/** What is told of each workload that was lost. */
+export interface Lost {
+  since: string
+  environment: string
+  cluster: string
+}
+
+/** Those that were lost in some minutes, in numbers. */
+export class LossCount {
+  #count = 0
+  #since = ''
+  #cluster: string | null = null
+  readonly #environments = new Map<string, number>()
+
+  get count(): number {
+    return this.#count
+  }
+
+  add({ since, environment, cluster }: Lost): void {
+    this.#join(1, since, cluster)
+    this.#environments.set(environment, (this.#environments.get(environment) ?? 0) + 1)
+  }
+
+  /** Add those of other minutes. */
+  merge(other: LossCount): void {
+    this.#join(other.#count, other.#since, other.#cluster ?? '')
+    for (const [name, count] of other.#environments)
+      this.#environments.set(name, (this.#environments.get(name) ?? 0) + count)
+  }
+
+  #join(count: number, since: string, cluster: string): void {
+    this.#count += count
+    if (this.#since === '' || since < this.#since) this.#since = since
+    if (this.#cluster === null) this.#cluster = cluster
+    else if (this.#cluster !== cluster) this.#cluster = ''
+  }
+
+  toOutage(): Outage {
+    const environments = [...this.#environments]
+      .sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1))
+      .slice(0, ENVIRONMENTS_MAX)
+      .map(([name, count]) => ({ name, count }))
+    return { count: this.#count, since: this.#since, environments, cluster: this.#cluster ?? '' }
+  }
+}
