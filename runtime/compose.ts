@@ -391,6 +391,7 @@ function openFleet(
     clock,
     classifyError: classifyForFleet,
     matches: new EffectiveMatches(db, read.compare),
+    learnt: (workload) => notices.workloadChanged(workload),
     recommendedVersion,
     retentionMs: config.retentionDays * DAY_MS,
   })

@@ -196,6 +196,7 @@ import usersRefuseLinkRequest from '../functions/users/refuse-link-request.ts'
 import usersRemove from '../functions/users/remove.ts'
 import usersUpdate from '../functions/users/update.ts'
 import workloadsArchive from '../functions/workloads/archive.ts'
+import workloadsCompareConfigs from '../functions/workloads/compare-configs.ts'
 import workloadsConfig from '../functions/workloads/config.ts'
 import workloadsConfigs from '../functions/workloads/configs.ts'
 import workloadsConvergence from '../functions/workloads/convergence.ts'
@@ -420,6 +421,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'users/remove', definition: usersRemove },
   { id: 'users/update', definition: usersUpdate },
   { id: 'workloads/archive', definition: workloadsArchive },
+  { id: 'workloads/compare-configs', definition: workloadsCompareConfigs },
   { id: 'workloads/config', definition: workloadsConfig },
   { id: 'workloads/configs', definition: workloadsConfigs },
   { id: 'workloads/convergence', definition: workloadsConvergence },

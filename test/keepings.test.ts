@@ -330,13 +330,14 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     reachedBy: ['lib/reports/kept-packs.test.ts', 'are so many bytes together, the one made first goes'],
   },
   'lib/fleet/views/effective-matches.ts EffectiveMatches.#known': {
-    bound: '5,000 pairs',
+    bound: '20,000 pairs',
     reachedBy: ['lib/limits.test.ts', 'is remembered of so many pairs of configs'],
   },
   'lib/fleet/views/shown-labels.ts module shown': {
     bound: '2,000 values of labels',
     reachedBy: ['lib/limits.test.ts', 'is remembered of so many labels, and they are shown the same after'],
   },
+  'lib/fleet/views/fleet-views.ts FleetViews.#unlooked': perWorkload,
   'lib/fleet/views/fleet-views.ts FleetViews.#withTexts': {
     ...perWorkload,
     bound: 'weak: goes with the workload',

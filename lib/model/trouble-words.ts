@@ -18,6 +18,8 @@ export const TROUBLE_WORDS = {
   some_failed: (count: number, total: number) => `${n(count)} of ${n(total)} failed the config`,
   drifted: (count: number, total: number) =>
     `${n(count)} of ${n(total)} ${count === 1 ? 'does' : 'do'} not run the config`,
+  altered: (count: number, total: number) =>
+    `${n(count)} of ${n(total)} ${count === 1 ? 'runs' : 'run'} another config than asked`,
   degraded: 'reports that something is wrong',
   leaving: 'its last instance left',
   outdated: 'its version is too old',
@@ -50,6 +52,8 @@ export function sayTrouble(
       return words.some_failed(count, total)
     case 'drifted':
       return words.drifted(count, total)
+    case 'altered':
+      return words.altered(count, total)
     default:
       // A service that is newer than this may know of more.
       return words[kind] ?? kind

@@ -48,6 +48,7 @@ const splitTrusted = (labels: WorkloadRecord['labels']) => ({ labels, trustedLab
 
 const QUIET_TROUBLES: ReadonlySet<WorkloadTrouble['kind']> = new Set([
   'drifted',
+  'altered',
   'degraded',
   'leaving',
   'outdated',

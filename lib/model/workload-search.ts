@@ -41,9 +41,10 @@ export function parseSearch(text: string): SearchTerm[] {
 export function codesOf({
   trouble,
   drifted_instance_count: drifted,
-}: Pick<WorkloadRecord, 'trouble' | 'drifted_instance_count'>): string {
+  altered_instance_count: altered = 0,
+}: Pick<WorkloadRecord, 'trouble' | 'drifted_instance_count' | 'altered_instance_count'>): string {
   // The counter of those that drifted counts also those of which something worse is said.
-  const counted = drifted > 0 ? 'drifted' : ''
+  const counted = drifted + altered > 0 ? 'drifted' : ''
   if (!trouble) return counted
   return [
     counted,

@@ -73,6 +73,7 @@ export type ConfigState =
   | 'halted'
   | 'applying'
   | 'drifted'
+  | 'altered'
   | 'in_sync'
   | 'unknown'
 
@@ -90,5 +91,6 @@ export function configStateOf(workload: WorkloadRecord): ConfigState {
     return workload.remote_config_status?.status === 'failed' ? 'failed' : 'none'
   if (workload.applying_instance_count > 0) return 'applying'
   if (workload.drifted_instance_count > 0) return 'drifted'
+  if ((workload.altered_instance_count ?? 0) > 0) return 'altered'
   return workload.status === 'disconnected' ? 'unknown' : 'in_sync'
 }

@@ -72,7 +72,10 @@ export function toDriftCollector(
   revision: RevisionRecord | undefined,
   isCompatible: (instance: Instance, assigned: FollowedPush) => boolean,
   reader: Reader,
-  others: Pick<DriftCollector, 'hasDriftAlert' | 'hasVersionAlert' | 'isVersionOutdated' | 'wish'>,
+  others: Pick<
+    DriftCollector,
+    'alteredCount' | 'hasDriftAlert' | 'hasVersionAlert' | 'isVersionOutdated' | 'wish'
+  >,
 ): DriftCollector {
   const push = workload.newestPush
   // A rollout takes as long as its stages; while it runs the push is not pending too long.

@@ -35,6 +35,8 @@ export interface DriftCollector {
    * (`lib/fleet/decide/drift.ts`).
    */
   instances: readonly { hash: string; isHeld: boolean; isDrifted: boolean }[]
+  /** How many others say that they applied their config and report to run something else. */
+  alteredCount: number
   /** Why the first of those that drifted has not applied its config; null where that is not known, or none has drifted. */
   fault: InstanceFault | null
   /**
@@ -71,6 +73,7 @@ interface Facts {
   isMissing: boolean
   isMixed: boolean
   isDrifted: boolean
+  isAltered: boolean
   differsFromGit: boolean
   isPendingTooLong: boolean
   hasIncompleteComponents: boolean
@@ -97,6 +100,7 @@ function factsOf(collector: DriftCollector, now: Date): Facts {
     // Only instances that are held to their config, and have said what they run, can differ from each other.
     isMixed: new Set(held.map(({ hash }) => hash).filter((hash) => hash !== '')).size > 1,
     isDrifted: collector.instances.some((instance) => instance.isDrifted),
+    isAltered: collector.alteredCount > 0,
     differsFromGit: differsFromGit(collector),
     isPendingTooLong: pendingSince !== null && now.getTime() - pendingSince.getTime() > PENDING_TOO_LONG_MS,
     hasIncompleteComponents: PIPELINE_SECTIONS.some(
@@ -135,6 +139,7 @@ function statusesOf(facts: Facts): DriftStatus[] {
     [facts.isMissing, 'missing_effective_config'],
     [facts.isMixed, 'heterogeneous_effective_config'],
     [facts.isDrifted, 'drifted'],
+    [facts.isAltered, 'altered'],
     [facts.differsFromGit, 'differs_from_git'],
     [facts.isPendingTooLong, 'pending_too_long'],
   ]
@@ -206,8 +211,14 @@ function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, 
   }
 }
 
+/** Whether a workload counts as drifted: somebody changed its config, or it did not take it. */
+const countsAsDrifted = ({
+  drift_reasons: reasons = [],
+  has_config_drift_alert: hasAlert,
+}: DriftItem): boolean => hasAlert || reasons.includes('drifted') || reasons.includes('altered')
+
 function rankOf(item: DriftItem): number {
-  if (item.drift_reasons?.includes('drifted') || item.has_config_drift_alert) {
+  if (countsAsDrifted(item)) {
     const { expected_config_hash: expected = '', effective_config_hashes: hashes = [] } = item
     // Where nobody runs what is expected, more is lost than where only some do not.
     return hashes.includes(expected) ? 1 : 0
@@ -247,10 +258,7 @@ export async function buildDriftOverview(
     generated_at: now.toISOString(),
     summary: {
       total_collectors: items.length,
-      drifted_collectors: count(
-        items,
-        (item) => item.drift_reasons?.includes('drifted') === true || item.has_config_drift_alert,
-      ),
+      drifted_collectors: count(items, countsAsDrifted),
       differ_from_git: count(all, (facts) => facts.differsFromGit),
       pending_too_long: count(items, (item) => item.pending_too_long),
       missing_effective_config: count(items, (item) => item.missing_effective_config),

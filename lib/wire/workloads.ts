@@ -161,6 +161,10 @@ export const WorkloadRecord = named(
     ),
     connected_instance_count: number(),
     drifted_instance_count: number(),
+    altered_instance_count: note(
+      'Instances that say that they applied their config and report to run something else, as far as that was compared; absent for none.',
+      optional(number()),
+    ),
     applying_instance_count: number(),
     open_alert_count: number(),
     waiting_approval_count: number(),

@@ -1,4 +1,5 @@
 import { isDrifted } from '../decide/drift.ts'
+import { runningHash } from '../decide/running-hash.ts'
 import type { FollowedPush, Instance, Workload } from '../state/model.ts'
 import { assignmentOf } from '../state/state.ts'
 import { deadEndOf } from './aftermath.ts'
@@ -19,24 +20,43 @@ export function isInstanceDrifted(instance: Instance, isCompatible: IsCompatible
   return isDrifted(instance, { push: failed }, () => true)
 }
 
-/** The instances of a workload that drift: how many, and the first of them. */
+/** Whether it is known that an instance reports to run something else than it was assigned. */
+export type Differs = (instance: Instance, assigned: FollowedPush) => boolean
+
+/** What an instance is assigned that says that it applied it, so that what it reports to run can be held to that; else null. */
+export function appliedBy(instance: Instance): FollowedPush | null {
+  const assigned = assignmentOf(instance)
+  if (assigned === null || instance.connection === null || instance.reportedConfigHash === '') return null
+  return runningHash(instance) === assigned.push.hash ? assigned : null
+}
+
+/**
+ * The instances of a workload that drift by what they say of their config: how many, and the first of them. `altered` are
+ * others, which say that they applied it and report to run something else: somebody changed it there.
+ */
 export interface Drifted {
   count: number
   first: Instance | null
+  altered: number
 }
 
-/** Find the instances of a workload that drift. */
+/** Find the instances of a workload that drift, and with `differs` those that were altered. */
 export function findDrifted(
   fleet: { isCompatible(instance: Instance, assigned: FollowedPush): boolean },
   workload: Workload,
+  differs: Differs = () => false,
 ): Drifted {
-  const drifted: Drifted = { count: 0, first: null }
+  const drifted: Drifted = { count: 0, first: null, altered: 0 }
   if (workload.active === null && workload.rollout === null && deadEndOf(workload) === null) return drifted
   const isCompatible = (instance: Instance, assigned: FollowedPush) => fleet.isCompatible(instance, assigned)
   for (const instance of workload.live.instances()) {
-    if (!isInstanceDrifted(instance, isCompatible)) continue
-    drifted.first ??= instance
-    drifted.count++
+    if (isInstanceDrifted(instance, isCompatible)) {
+      drifted.first ??= instance
+      drifted.count++
+      continue
+    }
+    const applied = appliedBy(instance)
+    if (applied !== null && differs(instance, applied)) drifted.altered++
   }
   return drifted
 }

@@ -9,9 +9,12 @@ export type CompareConfigs = (asked: string, reported: string) => Promise<Effect
 
 const UNKNOWN: EffectiveMatch = { matches: 'unknown', paths: [] }
 const NOT: EffectiveMatch = { matches: false, paths: [] }
-const CACHE_MAX = 5_000
+const CACHE_MAX = 20_000
 /** Distinct comparisons that one request waits for; the others are made by later requests. */
-const PAIRS_MAX = 16
+export const PAIRS_MAX = 16
+
+const pairOf = (instance: Instance, { push }: FollowedPush): string =>
+  `${push.hash}/${instance.reportedConfigHash}`
 
 /** Whether instances run in effect what they are assigned; each pair of configs is compared once. */
 export class EffectiveMatches {
@@ -29,7 +32,12 @@ export class EffectiveMatches {
     if (assigned === null) return UNKNOWN
     if (hasFailed(instance, assigned.push.hash)) return runningHash(instance) === '' ? UNKNOWN : NOT
     if (instance.reportedConfigHash === '') return UNKNOWN
-    return this.#known.get(`${assigned.push.hash}/${instance.reportedConfigHash}`) ?? UNKNOWN
+    return this.#known.get(pairOf(instance, assigned)) ?? UNKNOWN
+  }
+
+  /** Whether what an instance reports has been held to what it is assigned. */
+  isKnown(instance: Instance, assigned: FollowedPush): boolean {
+    return this.#known.has(pairOf(instance, assigned))
   }
 
   /** Compare what these instances run in effect with what they are assigned, for `get`. */
@@ -41,7 +49,7 @@ export class EffectiveMatches {
     for (const instance of instances) {
       const assigned = assignmentOf(instance)
       if (assigned === null || instance.reportedConfigHash === '') continue
-      const key = `${assigned.push.hash}/${instance.reportedConfigHash}`
+      const key = pairOf(instance, assigned)
       if (this.#known.has(key) || pairs.size >= PAIRS_MAX) continue
       pairs.set(key, { asked: assigned.body, reportedHash: instance.reportedConfigHash })
     }

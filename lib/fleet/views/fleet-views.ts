@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import { isVersionOutdated } from '../../model/versions.ts'
 import type { Push } from '../../store/pushes.ts'
+import { Pace } from '../../turns.ts'
 import type { HubFrame, WorkloadUpdate } from '../../wire/hub.ts'
 import type { InstanceDetail, LiveInstance } from '../../wire/instances.ts'
 import type { PushAftermath, RevisionRecord } from '../../wire/revisions.ts'
@@ -11,8 +12,8 @@ import type { FleetCounters } from '../state/counters.ts'
 import type { Instance, RemoteConfigReport, Workload } from '../state/model.ts'
 import { assignmentOf, knownPushes } from '../state/state.ts'
 import { aftermathOf } from './aftermath.ts'
-import { countDrifted, findDrifted } from './drifted.ts'
-import type { EffectiveMatches } from './effective-matches.ts'
+import { appliedBy, countDrifted, type Differs, findDrifted } from './drifted.ts'
+import { type EffectiveMatches, PAIRS_MAX } from './effective-matches.ts'
 import { groupErrors, type TextAccess } from './errors.ts'
 import { type ClassifyError, toInstanceDetail, toLiveInstance, toRemoteConfigStatus } from './instance.ts'
 import { whyInstance } from './instance-why.ts'
@@ -33,6 +34,8 @@ export interface FleetViewsParts {
   classifyError: ClassifyError
   /** The version below which an agent is outdated; '' when none is recommended. */
   recommendedVersion: { readonly version: string }
+  /** Something was learnt of a workload that its record says and that nobody said: browsers are to be told. */
+  learnt: (workload: Workload) => void
   /** How long a disconnected workload stays in the inventory. */
   retentionMs: number
 }
@@ -42,6 +45,9 @@ const NO_TEXTS: TextAccess = { withTexts: false }
 
 /** How long the numbers of a fleet in which nothing happens are kept: a push that comes to its limit is no change. */
 const TALLY_MS = 2_000
+
+/** Instances that are looked at in one turn of the event loop before texts are compared. */
+const COMPARED_IN_A_TURN = 500
 
 interface Entry {
   record: SteadyRecord
@@ -56,6 +62,8 @@ export class FleetViews {
   readonly #parts: FleetViewsParts
   readonly #withTexts = new WeakMap<Workload, Entry>()
   readonly #withoutTexts = new WeakMap<Workload, Entry>()
+  /** Workloads that changed since somebody looked whether what their instances report is what they are to run. */
+  readonly #unlooked = new Set<Workload>()
   /** Counts what was invalidated: while it stands still, the numbers of the fleet do too. */
   #changes = 0
   #kept: { changes: number; untilMs: number; tally: Promise<FleetTally> } | null = null
@@ -68,8 +76,58 @@ export class FleetViews {
   invalidate(workload: Workload): void {
     this.#withTexts.delete(workload)
     this.#withoutTexts.delete(workload)
+    this.#unlooked.add(workload)
     this.#changes++
   }
+
+  /**
+   * Compare what instances report with what they applied, of workloads that changed since: what differs is told then.
+   * Each pair of texts is compared once, so many in one call; the others wait for the next. Returns whether there are more.
+   */
+  async compareChanged(): Promise<boolean> {
+    const { clock, matches } = this.#parts
+    const pace = new Pace({ size: COMPARED_IN_A_TURN, clock })
+    const looked: Workload[] = []
+    const asked: Instance[] = []
+    for (const workload of this.#unlooked) {
+      if (asked.length >= PAIRS_MAX) break
+      this.#unlooked.delete(workload)
+      const rest = pace.beat(Math.max(1, workload.live.count))
+      if (rest !== null) await rest
+      if (workload.isDeleted) continue
+      looked.push(workload)
+      asked.push(...[...this.#uncompared(workload)].slice(0, PAIRS_MAX))
+    }
+    await matches.prepare(asked, assignmentOf)
+    for (const workload of looked) {
+      // Those whose texts are not stored yet, and those for which there was no room.
+      if (this.#uncompared(workload).next().done !== true) this.#unlooked.add(workload)
+      if (this.#isStale(workload)) this.#parts.learnt(workload)
+    }
+    return asked.length >= PAIRS_MAX
+  }
+
+  /** Whether a record was made before it was known how many instances were altered. */
+  #isStale(workload: Workload): boolean {
+    const entry = this.#withoutTexts.get(workload) ?? this.#withTexts.get(workload)
+    if (entry === undefined || workload.isDeleted) return false
+    const { altered } = findDrifted(this.#parts.fleet, workload, this.#differs)
+    return altered !== (entry.record.altered_instance_count ?? 0)
+  }
+
+  /** Instances that applied their config and of which nobody knows whether what they report is that; one of each text. */
+  *#uncompared(workload: Workload): Generator<Instance, void> {
+    const seen = new Set<string>()
+    for (const instance of workload.live.instances()) {
+      const applied = appliedBy(instance)
+      if (applied === null || seen.has(instance.reportedConfigHash)) continue
+      seen.add(instance.reportedConfigHash)
+      if (!this.#parts.matches.isKnown(instance, applied)) yield instance
+    }
+  }
+
+  readonly #differs: Differs = (instance, assigned) =>
+    this.#parts.matches.get(instance, assigned).matches === false
 
   /** The numbers of the whole fleet. All who ask between two changes share one count. */
   tally(): Promise<FleetTally> {
@@ -151,12 +209,13 @@ export class FleetViews {
   #record(workload: Workload, texts: TextAccess): SteadyRecord {
     const { clock, counters, recommendedVersion, retentionMs } = this.#parts
     const isOutdated = isVersionOutdated(workload.version, recommendedVersion.version)
-    const drifted = findDrifted(this.#parts.fleet, workload)
+    const drifted = findDrifted(this.#parts.fleet, workload, this.#differs)
     const times = { nowMs: clock.monotonicMs(), now: clock.now() }
     return toWorkloadRecord(
       workload,
       {
         driftedCount: drifted.count,
+        alteredCount: drifted.altered,
         openAlerts: counters.openAlerts(workload.id),
         waitingApprovals: counters.waitingApprovals(workload.id),
         isVersionOutdated: isOutdated,

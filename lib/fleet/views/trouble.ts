@@ -157,7 +157,7 @@ function isUnderWay({ newestPush: push }: Workload, { now }: TroubleFacts): bool
 
 function findLesser(workload: Workload, facts: TroubleFacts, texts: TextAccess): WorkloadTrouble | null {
   const total = workload.live.count
-  const { count, first } = facts.drifted
+  const { count, first, altered } = facts.drifted
   if (first !== null && !isUnderWay(workload, facts))
     return {
       kind: 'drifted',
@@ -166,6 +166,7 @@ function findLesser(workload: Workload, facts: TroubleFacts, texts: TextAccess):
       ...aboutAssigned(first),
       ...whyDrifted(first, texts, facts.now),
     }
+  if (altered > 0 && !isUnderWay(workload, facts)) return { kind: 'altered', count: altered, total }
   // One without instances keeps the status that they gave it for a while; it is not what is the matter any more.
   if (presenceOf(workload.status, total) === 'leaving')
     return { kind: 'leaving', since: workload.lastSeenAt.toISOString() }

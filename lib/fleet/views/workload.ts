@@ -10,6 +10,7 @@ import { shownLabel } from './shown-labels.ts'
 /** What a workload's record is made of beside the workload itself. */
 export interface WorkloadSurroundings {
   driftedCount: number
+  alteredCount: number
   openAlerts: number
   waitingApprovals: number
   isVersionOutdated: boolean
@@ -82,6 +83,7 @@ export function toWorkloadRecord(
     ...(reported === '' ? {} : { reported_config_hash: reported }),
     connected_instance_count: workload.live.count,
     drifted_instance_count: around.driftedCount,
+    ...(around.alteredCount === 0 ? {} : { altered_instance_count: around.alteredCount }),
     applying_instance_count: workload.live.applyingCount,
     open_alert_count: around.openAlerts,
     waiting_approval_count: around.waitingApprovals,
@@ -110,6 +112,7 @@ function toComponents({ availableComponents }: Workload): WorkloadRecord['availa
 export const CLEARABLE = [
   'active_config_hash',
   'active_config_id',
+  'altered_instance_count',
   'archived_at',
   'available_components',
   'remote_config_status',

@@ -88,6 +88,10 @@ function describeTrouble({ trouble }: WorkloadRecord): string {
   return `${sayTrouble(TROUBLE_WORDS, trouble)}${sayUnhealthy(trouble)}${why === '' ? '' : ` (${why})`}${since === undefined ? '' : `, since ${since}`}`
 }
 
+/** How many say that they applied their config and report to run something else. */
+const sayAltered = ({ altered_instance_count: altered = 0 }: WorkloadRecord): string =>
+  altered === 0 ? '' : `, ${altered} changed there`
+
 function print(io: ClientIo, workload: WorkloadRecord, alerts: readonly AlertRecord[]): void {
   const { current_config_push: push, trouble } = workload
   const aftermath = trouble?.aftermath
@@ -100,7 +104,7 @@ function print(io: ClientIo, workload: WorkloadRecord, alerts: readonly AlertRec
       ['version', workload.version || '-'],
       [
         'instances',
-        `${workload.connected_instance_count} connected, ${workload.drifted_instance_count} drifted`,
+        `${workload.connected_instance_count} connected, ${workload.drifted_instance_count} drifted${sayAltered(workload)}`,
       ],
       ['wanted config', describeWanted(workload)],
       ['newest push', push === undefined ? '-' : describePush(push, trouble)],

@@ -73,6 +73,7 @@ export const fleetTexts = defineTexts({
       halted: 'halted',
       applying: 'applying',
       drifted: 'drifted',
+      altered: 'changed',
       in_sync: 'in sync',
       unknown: 'unknown',
     },
@@ -81,6 +82,7 @@ export const fleetTexts = defineTexts({
     stagedCount: (done: number, all: number) => `in stages: ${formatNumber(done)} of ${formatNumber(all)}`,
     haltedCount: (done: number, all: number) => `halted: ${formatNumber(done)} of ${formatNumber(all)}`,
     driftedCount: (n: number) => `${formatNumber(n)} drifted`,
+    alteredCount: (n: number) => `${formatNumber(n)} changed`,
     readOnly: { not_a_collector: 'read-only: not a collector', no_remote_config: 'read-only: no supervisor' },
     readOnlyLong: {
       not_a_collector: 'This is an application’s SDK, not a collector: there is no config to push.',
@@ -175,6 +177,7 @@ export const fleetTexts = defineTexts({
       halted: 'arrêtée',
       applying: 'en application',
       drifted: 'en écart',
+      altered: 'modifiée',
       in_sync: 'conforme',
       unknown: 'inconnu',
     },
@@ -183,6 +186,7 @@ export const fleetTexts = defineTexts({
     stagedCount: (done: number, all: number) => `étapes : ${formatNumber(done)} sur ${formatNumber(all)}`,
     haltedCount: (done: number, all: number) => `arrêtée, ${formatNumber(done)}/${formatNumber(all)}`,
     driftedCount: (n: number) => `${formatNumber(n)} en écart`,
+    alteredCount: (n: number) => `${formatNumber(n)} ${plural(n, 'modifiée', 'modifiées')} sur place`,
     readOnly: {
       not_a_collector: 'lecture seule : pas un collecteur',
       no_remote_config: 'lecture seule : sans superviseur',

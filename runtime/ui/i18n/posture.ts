@@ -93,6 +93,7 @@ export const postureTexts = defineTexts({
       missing_effective_config: 'nothing reported',
       heterogeneous_effective_config: 'instances differ',
       drifted: 'drifted',
+      altered: 'changed there',
       differs_from_git: 'not as in Git',
       pending_too_long: 'pending too long',
       in_sync: 'in sync',
@@ -102,6 +103,7 @@ export const postureTexts = defineTexts({
       missing_effective_config: 'reports no applied config',
       heterogeneous_effective_config: 'its instances run different configs',
       drifted: 'does not run the assigned config',
+      altered: 'says that it applied the config, and reports to run another: somebody changed it there',
       differs_from_git: 'something else than Git asks for was pushed: a rollback, or by broken glass',
       runs_failed_config: 'runs a config that failed',
       unmanaged: 'muster never pushed to it',
@@ -212,6 +214,7 @@ export const postureTexts = defineTexts({
       missing_effective_config: 'rien de signalé',
       heterogeneous_effective_config: 'instances différentes',
       drifted: 'en écart',
+      altered: 'modifiée sur place',
       differs_from_git: 'autre que dans Git',
       pending_too_long: 'en cours trop longtemps',
       in_sync: 'conforme',
@@ -221,6 +224,8 @@ export const postureTexts = defineTexts({
       missing_effective_config: 'ne signale aucune config appliquée',
       heterogeneous_effective_config: 'ses instances exécutent des configs différentes',
       drifted: 'n’exécute pas la config assignée',
+      altered:
+        'dit avoir appliqué la config et signale en exécuter une autre : quelqu’un l’a changée sur place',
       differs_from_git:
         'autre chose que ce que Git demande a été poussé : un retour en arrière, ou en brisant la glace',
       runs_failed_config: 'exécute une config qui a échoué',

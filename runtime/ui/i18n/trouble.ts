@@ -27,6 +27,8 @@ const troubleTexts = defineTexts({
     rolled_back: 'config échouée, retour en arrière fait',
     some_failed: (count: number, total: number) => `config échouée sur ${n(count)} de ${n(total)}`,
     drifted: (count: number, total: number) => `${n(count)} sur ${n(total)} sans la config assignée`,
+    altered: (count: number, total: number) =>
+      `${n(count)} sur ${n(total)} exécute${count === 1 ? '' : 'nt'} une autre config que demandé`,
     degraded: 'signale que quelque chose ne va pas',
     leaving: 'sa dernière instance est partie',
     unreachable: (address: string) => `${address} injoignable`,

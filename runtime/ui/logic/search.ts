@@ -26,10 +26,10 @@ export const withoutWord = (text: string, at: number): string =>
  * may quote them. `push_failed` is found as "failed", a halted rollout as "halted".
  */
 function whyOf(workload: WorkloadRecord): string {
-  const { trouble, drifted_instance_count: drifted } = workload
+  const { trouble, drifted_instance_count: drifted, altered_instance_count: altered = 0 } = workload
   return [
     ...(trouble ? [describeTrouble(trouble), describeReason(trouble)] : []),
-    drifted > 0 ? say(fleetTexts).drifted : '',
+    drifted + altered > 0 ? say(fleetTexts).drifted : '',
     codesOf(workload),
   ]
     .filter(Boolean)

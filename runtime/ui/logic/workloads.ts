@@ -58,7 +58,7 @@ export const FLEET_FILTERS = {
   degraded: (w) => presenceOf(w) === 'degraded',
   all_unhealthy: (w) => shownStatusOf(w) === 'all_unhealthy',
   disconnected: (w) => presenceOf(w) === 'disconnected',
-  drifted: (w) => w.drifted_instance_count > 0,
+  drifted: (w) => w.drifted_instance_count + (w.altered_instance_count ?? 0) > 0,
   applying: (w) => configStateOf(w) === 'applying' || w.applying_instance_count > 0,
   outdated: (w) => w.version_outdated === true,
   alerts: (w) => w.open_alert_count > 0,
@@ -77,11 +77,12 @@ const CONFIG_RANK: Record<ConfigState, number> = {
   failed: 0,
   halted: 1,
   drifted: 2,
-  applying: 3,
-  unknown: 4,
-  in_sync: 5,
-  none: 6,
-  not_managed: 7,
+  altered: 3,
+  applying: 4,
+  unknown: 5,
+  in_sync: 6,
+  none: 7,
+  not_managed: 8,
 }
 
 /** The labels that say something that no other column says. */
@@ -111,6 +112,7 @@ export function troubleHref({ id, trouble }: Pick<WorkloadRecord, 'id' | 'troubl
     case 'rollout_halted':
       return `${base}/rollouts/${trouble.rollout_id}`
     case 'drifted':
+    case 'altered':
       return `${base}/instances`
     case 'disconnected':
     case 'leaving':

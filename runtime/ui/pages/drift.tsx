@@ -25,6 +25,7 @@ const LOOK: Record<DriftStatus, readonly [Tone, Shape]> = {
   missing_effective_config: ['warn', 'ring'],
   heterogeneous_effective_config: ['warn', 'half'],
   drifted: ['bad', 'triangle'],
+  altered: ['warn', 'triangle'],
   differs_from_git: ['warn', 'triangle'],
   pending_too_long: ['warn', 'clock'],
   in_sync: ['ok', 'tick'],
@@ -43,7 +44,7 @@ function DriftMark({ of: item }: { of: DriftItem }) {
   const words = say(postureTexts)
   const isUnmanaged = status === 'in_sync' && reasons?.includes('unmanaged') === true
   // Who is counted as drifted is called so: that instances differ is one of its causes.
-  const shown = COUNTED.drifted_collectors(item) ? 'drifted' : status
+  const shown = isDrifted(item) ? 'drifted' : status
   const [tone, shape] = isUnmanaged ? (['idle', 'ring'] as const) : LOOK[shown]
   return (
     <Mark tone={tone} shape={shape}>
@@ -150,10 +151,13 @@ const saysReason =
   ({ drift_reasons: reasons }: DriftItem): boolean =>
     reasons?.includes(reason) === true
 
+/** Whether it says itself that it does not run what it was assigned. */
+const isDrifted = (item: DriftItem): boolean => saysReason('drifted')(item) || item.has_config_drift_alert
+
 /** Whom each counter counts: each is a filter. */
 const COUNTED: Record<CountKey, (item: DriftItem) => boolean> = {
   total_collectors: () => true,
-  drifted_collectors: (item) => saysReason('drifted')(item) || item.has_config_drift_alert,
+  drifted_collectors: (item) => isDrifted(item) || saysReason('altered')(item),
   differ_from_git: saysReason('differs_from_git'),
   pending_too_long: (item) => item.pending_too_long,
   missing_effective_config: (item) => item.missing_effective_config,

@@ -57,8 +57,13 @@ export function ConfigCell({ workload }: { workload: WorkloadRecord }) {
     )
   }
   if (state === 'not_managed' || state === 'none') return <span class="muted">{words.config[state]}</span>
-  const text = state === 'drifted' ? words.driftedCount(workload.drifted_instance_count) : words.config[state]
-  const tone = { drifted: 'warn', failed: 'bad' }[state as string] ?? 'muted'
+  const text =
+    state === 'drifted'
+      ? words.driftedCount(workload.drifted_instance_count)
+      : state === 'altered'
+        ? words.alteredCount(workload.altered_instance_count ?? 0)
+        : words.config[state]
+  const tone = { drifted: 'warn', altered: 'warn', failed: 'bad' }[state as string] ?? 'muted'
   return (
     <>
       <span class="mono muted">{shortHash(deadEndOf(workload) ?? workload.active_config_hash)}</span>

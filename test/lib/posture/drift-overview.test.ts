@@ -26,6 +26,7 @@ const collector = (overrides: Partial<DriftCollector> = {}): DriftCollector => (
   fault: null,
   reportedHash: '',
   availableComponents: { receivers: ['otlp'], processors: ['batch'], exporters: ['otlp'] },
+  alteredCount: 0,
   wish: null,
   hasDriftAlert: false,
   hasVersionAlert: false,

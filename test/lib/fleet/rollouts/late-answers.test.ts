@@ -40,7 +40,7 @@ const troubleOf = ({ live }: PushedWorkload) =>
   findTrouble(
     live,
     {
-      drifted: { count: 0, first: null },
+      drifted: { count: 0, first: null, altered: 0 },
       isVersionOutdated: false,
       nowMs: ctx.clock.monotonicMs(),
       now: ctx.clock.now(),
