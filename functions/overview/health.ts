@@ -20,6 +20,9 @@ export default defineHttp({
     const window = EVENT_STATS_WINDOWS.find((known) => known === (query.window || '24h'))
     if (window === undefined)
       return problem('unsupported-window', { windows: EVENT_STATS_WINDOWS.join(', ') })
-    return json(await readHealth(ctx.db, ctx.clock.now(), window))
+    const { counts } = await ctx.views.tally()
+    const { connected, degraded, all_unhealthy, disconnected, leaving } = counts
+    const present = { connected, degraded, all_unhealthy, disconnected, leaving }
+    return json(await readHealth(ctx.db, ctx.clock.now(), window, counts.all === 0 ? null : present))
   },
 })

@@ -1,9 +1,9 @@
 import { COUNT_EVERY_MS, keepHealth } from '../../lib/overview/fleet-health.ts'
 import { defineSchedule } from '../../runtime/define.ts'
 
-/** Count how the fleet is, for the overview. A minute's rhythm, so that no five minutes are left out. */
+/** Count how the fleet is, for the overview: the worst of each five minutes is kept. */
 export default defineSchedule({
-  intervalMs: () => COUNT_EVERY_MS / 5,
+  intervalMs: () => COUNT_EVERY_MS,
   jitterMs: 0,
   async run({ db, clock, fleet, views }) {
     const { workloads } = fleet.state

@@ -5,8 +5,10 @@ import { type HealthCounts, listWorstHealth, storeHealth, trimHealth } from '../
 import type { EventStatsWindow } from '../wire/events.ts'
 import type { FleetHealth } from '../wire/fleet-health.ts'
 
-/** How often the fleet is counted. */
-export const COUNT_EVERY_MS = 300_000
+/** How often the fleet is counted: a loss is seen that is over soon. */
+export const COUNT_EVERY_MS = 15_000
+/** How long a stretch is of which the worst count is kept. */
+const STRETCH_MS = 300_000
 /** How long counts are kept: the longest window that is drawn. */
 const KEPT_MS = 7 * 86_400_000
 
@@ -20,7 +22,7 @@ const WINDOWS: Readonly<Record<EventStatsWindow, { seconds: number; bucketSecond
 
 const floorTo = (ms: number, stepMs: number): Date => new Date(Math.floor(ms / stepMs) * stepMs)
 
-/** Keep how the fleet is now, once in each five minutes, and drop what is older than a week. */
+/** Keep how the fleet is now, of each five minutes the worst, and drop what is older than a week. */
 export async function keepHealth(
   db: Database,
   clock: Clock,
@@ -31,18 +33,39 @@ export async function keepHealth(
   const counts = await count()
   const nowMs = clock.now().getTime()
   await db.transaction('overview.health', async (tx) => {
-    await storeHealth(tx, floorTo(nowMs, COUNT_EVERY_MS), counts)
+    await storeHealth(tx, floorTo(nowMs, STRETCH_MS), counts)
     await trimHealth(tx, new Date(nowMs - KEPT_MS))
   })
 }
 
-/** How the fleet was over a window that ends with the present bucket. */
-export async function readHealth(db: Database, now: Date, window: EventStatsWindow): Promise<FleetHealth> {
+/** What is compared first of two counts, and the order of the database: the higher is the worse. */
+const WORST_FIRST = ['disconnected', 'all_unhealthy', 'degraded', 'leaving'] as const
+
+function isWorse(a: HealthCounts, b: HealthCounts): boolean {
+  const key = WORST_FIRST.find((one) => a[one] !== b[one])
+  return key !== undefined && a[key] > b[key]
+}
+
+/**
+ * How the fleet was over a window that ends with the present bucket, in which how it is now counts as well; null where
+ * it has no workloads.
+ */
+export async function readHealth(
+  db: Database,
+  now: Date,
+  window: EventStatsWindow,
+  present: HealthCounts | null,
+): Promise<FleetHealth> {
   const { seconds, bucketSeconds } = WINDOWS[window]
   const count = seconds / bucketSeconds
   const last = floorTo(now.getTime(), bucketSeconds * 1_000)
   const since = new Date(last.getTime() - (count - 1) * bucketSeconds * 1_000)
-  const known = await listWorstHealth(db, since, bucketSeconds)
+  const stored = await listWorstHealth(db, since, bucketSeconds)
+  const running = stored.find(({ bucket }) => bucket === count - 1)
+  const known =
+    present === null || (running !== undefined && !isWorse(present, running))
+      ? stored
+      : [...stored.filter((one) => one !== running), { ...present, bucket: count - 1 }]
   return {
     window,
     bucket_seconds: bucketSeconds,

@@ -4,11 +4,15 @@ import type { Db } from './db.ts'
 /** How many workloads are how; those of which all instances are unhealthy are among the degraded. */
 export type HealthCounts = Record<Presence | 'all_unhealthy', number>
 
-/** Keep how the fleet is at a moment; the first count of a moment stays. */
+/** Keep how the fleet is in a stretch that begins at a moment: the worst of its counts stays. */
 export async function storeHealth(tx: Db, at: Date, counts: HealthCounts): Promise<void> {
   await tx.execute(
     `insert into fleet_health (at, connected, degraded, all_unhealthy, disconnected, leaving)
-     values ($1, $2, $3, $4, $5, $6) on conflict (at) do nothing`,
+     values ($1, $2, $3, $4, $5, $6) on conflict (at) do update set
+       (connected, degraded, all_unhealthy, disconnected, leaving) = (excluded.connected, excluded.degraded,
+         excluded.all_unhealthy, excluded.disconnected, excluded.leaving)
+     where (excluded.disconnected, excluded.all_unhealthy, excluded.degraded, excluded.leaving)
+       > (fleet_health.disconnected, fleet_health.all_unhealthy, fleet_health.degraded, fleet_health.leaving)`,
     [at, counts.connected, counts.degraded, counts.all_unhealthy, counts.disconnected, counts.leaving],
   )
 }

@@ -4,7 +4,7 @@ import { named, note } from './structs.ts'
 
 export const FleetHealthBucket = named(
   'FleetHealthBucket',
-  'The worst count of workloads in a stretch of time.',
+  'The worst count of workloads in a stretch of time: where most were disconnected, then unhealthy.',
   type({
     start: string(),
     connected: number(),
@@ -21,7 +21,7 @@ export type FleetHealthBucket = Infer<typeof FleetHealthBucket>
 
 export const FleetHealth = named(
   'FleetHealth',
-  '`GET /api/fleet/health`: how the fleet was over time, counted every five minutes.',
+  '`GET /api/fleet/health`: how the fleet was over time, counted four times a minute; the last stretch runs until now.',
   type({
     window: EventStatsWindow,
     bucket_seconds: number(),

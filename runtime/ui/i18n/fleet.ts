@@ -186,7 +186,7 @@ export const fleetTexts = defineTexts({
     stagedCount: (done: number, all: number) => `étapes : ${formatNumber(done)} sur ${formatNumber(all)}`,
     haltedCount: (done: number, all: number) => `arrêtée, ${formatNumber(done)}/${formatNumber(all)}`,
     driftedCount: (n: number) => `${formatNumber(n)} en écart`,
-    alteredCount: (n: number) => `${formatNumber(n)} ${plural(n, 'modifiée', 'modifiées')} sur place`,
+    alteredCount: (n: number) => `${formatNumber(n)} ${plural(n, 'modifiée', 'modifiées')}`,
     readOnly: {
       not_a_collector: 'lecture seule : pas un collecteur',
       no_remote_config: 'lecture seule : sans superviseur',

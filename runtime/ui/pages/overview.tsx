@@ -1,4 +1,4 @@
-import { useMemo, useRef } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { type Common, commonOf } from '../../../lib/model/alert-groups.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { ExportDestination } from '../../../lib/wire/destinations.ts'
@@ -44,8 +44,8 @@ const DAY_MS = 86_400_000
 const VERSIONS_SHOWN = 6
 const CHANGES_SHOWN = 8
 const NAMES_SHOWN = 5
-/** The fleet is counted every five minutes, and nothing tells browsers when. */
-const COUNT_EVERY_MS = 300_000
+/** Until when the chart is fetched again though nothing changed: a stretch may have ended. */
+const TURN_MS = 60_000
 
 const STATES = [
   ['connected', 'ok', 'full'],
@@ -125,13 +125,21 @@ function Health({ shares }: { shares: FleetSummary['counts'] | null }) {
   const { windows } = say(historyTexts)
   const wanted = query.value.get('window')
   const chosen = EVENT_STATS_WINDOWS.find((id) => id === wanted)
-  const turn = Math.floor(tick.value / COUNT_EVERY_MS)
-  const day = useResource(chosen ? null : `health:24h:${turn}`, (abort) => api.fleetHealth('24h', abort))
+  const day = useResource(chosen ? null : 'health:24h', (abort) => api.fleetHealth('24h', abort))
   const window = chosen ?? (day.data === null ? '24h' : windowOf(day.data, Date.now()))
-  const part = useResource(chosen || window !== '24h' ? `health:${window}:${turn}` : null, (abort) =>
+  const part = useResource(chosen || window !== '24h' ? `health:${window}` : null, (abort) =>
     api.fleetHealth(window, abort),
   )
   const health = chosen || window !== '24h' ? part : day
+  // The stretch that runs is drawn as the numbers beside it are: both are read again when these change.
+  const numbers = `${Math.floor(tick.value / TURN_MS)} ${shares === null ? '' : Object.values(shares).join()}`
+  const drawn = useRef(numbers)
+  useEffect(() => {
+    if (drawn.current === numbers) return
+    drawn.current = numbers
+    day.reload()
+    part.reload()
+  }, [numbers])
   return (
     <section class="pane stack health" aria-label={words.health}>
       <div class="head">

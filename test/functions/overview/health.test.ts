@@ -84,6 +84,29 @@ describe('GET /api/fleet/health', () => {
     expect(leaving(await health('?window=1h')).at(-1)).toBe(0)
   })
 
+  it('shows of the stretch that runs how the fleet is now, and keeps the worst of it', async () => {
+    const agent = fakeAgent(ctx.fleet, { service: 'a' })
+    fakeAgent(ctx.fleet, { service: 'b' })
+    await ctx.advance(300)
+    await count()
+    // Both within one stretch, which was counted already.
+    agent.say({ health: SICK })
+    await ctx.advance(2 * MINUTE_MS)
+    expect(shares(await health('?window=1h'))).toEqual([[1, 1, 0]])
+    await count()
+    agent.say({ health: { ...SICK, healthy: true, status: 'StatusOK' } })
+    await ctx.advance(MINUTE_MS)
+    await count()
+    expect(shares(await health('?window=1h'))).toEqual([[1, 1, 0]])
+    expect(shares(await health('?window=7d'))).toEqual([[1, 1, 0]])
+    await ctx.advance(5 * MINUTE_MS)
+    // Nobody has counted the new stretch yet.
+    expect(shares(await health('?window=1h'))).toEqual([
+      [1, 1, 0],
+      [2, 0, 0],
+    ])
+  })
+
   it('knows four windows', async () => {
     for (const window of ['1h', '6h', '24h', '7d'])
       expect((await health(`?window=${window}`)).window).toBe(window)
