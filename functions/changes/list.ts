@@ -1,10 +1,9 @@
 import { array, optional, string, type } from 'superstruct'
 import { type FedChange, type FleetOfChanges, toChangeRecord } from '../../lib/changes/change-feed.ts'
-import { errorOfEnd } from '../../lib/fleet/decide/target-end.ts'
 import { followedPushes } from '../../lib/fleet/state/state.ts'
 import { whyOf } from '../../lib/fleet/views/errors.ts'
 import { causeOfHalt } from '../../lib/fleet/views/halt-cause.ts'
-import { isUnanswered } from '../../lib/fleet/views/revision.ts'
+import { whySilent } from '../../lib/fleet/views/instance-why.ts'
 import { readTime } from '../../lib/model/times.ts'
 import { type ChangeFilter, listChanges, type StoredChange } from '../../lib/store/change-feed.ts'
 import { ChangeRecord } from '../../lib/wire/change-feed.ts'
@@ -56,9 +55,8 @@ const fleetOf = ({ fleet, views, clock }: Context): FleetOfChanges => ({
   whySilent(workloadId, pushId) {
     const workload = fleet.workload(workloadId)
     const followed = workload && followedPushes(workload).find(({ push }) => push.pushId === pushId)
-    if (!followed || !isUnanswered(followed, clock.now())) return {}
-    const { cause, title } = errorOfEnd('no_answer')
-    return { error_cause: cause, error_title: title }
+    const why = followed && whySilent(followed, fleet.state.instances, clock.now())
+    return why ? { error_cause: why.cause, error_title: why.title } : {}
   },
 })
 

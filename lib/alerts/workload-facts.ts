@@ -106,11 +106,11 @@ const toFault = (error: FailureCause | null): Fault | null =>
   error === null || error.cause === 'unknown' ? null : { cause: error.cause, title: error.title }
 
 /** Why an instance has not applied what it is assigned: its own report of that, else what became of the offer. */
-function toDriftFault({ report, uid }: Instance, assigned: FollowedPush | null): Fault | null {
+function toDriftFault(instance: Instance, assigned: FollowedPush | null): Fault | null {
+  const { report } = instance
   const hasFailed = report?.status === 'failed' && report.hash === assigned?.push.hash
   if (hasFailed) return toFault(report.error)
-  const target = assigned?.targets.get(uid)
-  return target === undefined ? null : toFault(failureOfLate(target))
+  return assigned === null ? null : toFault(failureOfLate(instance, assigned))
 }
 
 /** The newest push; where it is an automatic rollback, the failed push that it answers. */

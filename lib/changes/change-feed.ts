@@ -39,7 +39,7 @@ export interface FleetOfChanges {
   troubleUnder(workloadId: string, pushId: string): ChangeRecord['unhealthy_since'] | null
   /** Why a rollout in stages stands still, as everybody may be told. */
   whyHalted(workloadId: string, rolloutId: string): Pick<ChangeRecord, 'error_cause' | 'error_title'>
-  /** That instances do not answer to a push that goes on; nothing where all do that are waited for. */
+  /** That instances do not answer to a push that goes on, or could not be sent it; nothing where all answer. */
   whySilent(workloadId: string, pushId: string): Pick<ChangeRecord, 'error_cause' | 'error_title'>
 }
 

@@ -27,6 +27,8 @@ export interface Offer {
   readonly lastSentOn: number | null
   /** Id of the connection on which a frame is known to have left: of one at a front, because the front said so. */
   readonly leftOn: number | null
+  /** A frame is known to have left, on any connection: it may have got there, whatever became of later ones. */
+  readonly hasLeft: boolean
   readonly sendsOnConnection: number
   /** How often a repeated poll was answered with this offer again; such a poll means that the last answer was lost. */
   readonly repeats: number

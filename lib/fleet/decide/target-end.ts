@@ -10,6 +10,7 @@ export type TargetEndCause =
   | 'component_missing'
   | 'failed_before'
   | 'no_answer'
+  | 'not_sent'
   | 'apply_timeout'
   | 'runs_another'
 
@@ -20,6 +21,8 @@ export interface AwaitedTarget {
   awaitedMs: number
   /** A frame of this offer went out to it. */
   wasSent: boolean
+  /** One of these is known to have left for it: at a front whose socket to it takes nothing they stay behind. */
+  hasLeft: boolean
   /** It was moved to another workload, or is assigned another push of its own; null when neither. */
   isElsewhere: 'workload' | 'rollout' | null
   hasDeparted: boolean
@@ -62,9 +65,10 @@ export function decideTargetEnd(target: AwaitedTarget, graceMs: number): TargetE
 /** Why a connected target is waited for no longer. */
 export function causeOfSilence({
   state,
+  hasLeft,
   runsAnother,
-}: Pick<AwaitedTarget, 'state' | 'runsAnother'>): TargetEndCause {
-  if (state === 'offered') return 'no_answer'
+}: Pick<AwaitedTarget, 'state' | 'hasLeft' | 'runsAnother'>): TargetEndCause {
+  if (state === 'offered') return hasLeft ? 'no_answer' : 'not_sent'
   return runsAnother ? 'runs_another' : 'apply_timeout'
 }
 
@@ -77,6 +81,7 @@ const TITLES: Record<TargetEndCause, string> = {
   component_missing: 'Lacks a component of the config',
   failed_before: 'Failed this config before',
   no_answer: 'Did not answer any of the offers',
+  not_sent: 'Could not be sent the config',
   apply_timeout: 'Config apply timed out',
   runs_another: 'Went back to another config by itself',
 }

@@ -19,7 +19,7 @@ import {
   startOffer,
 } from '../state/offer-state.ts'
 import { type FleetParts, isCompatible } from '../state/parts.ts'
-import { assignmentOf, isQuarantined } from '../state/state.ts'
+import { assignmentOf, hasLeftFor, isQuarantined } from '../state/state.ts'
 import { OfferCommits } from './offer-commits.ts'
 import { PollAnswers } from './poll-answers.ts'
 import { paceOf } from './push-pace.ts'
@@ -113,6 +113,7 @@ export class OfferEngine {
     if (target === undefined || (target.state !== 'offered' && target.state !== 'applying')) return
     const cause = causeOfSilence({
       state: target.state,
+      hasLeft: hasLeftFor(instance, followed),
       runsAnother: runsAnother(instance, followed.push.hash),
     })
     moveTarget(followed, target, 'straggler', this.#parts.deps.clock.now(), errorOfEnd(cause))
@@ -205,7 +206,7 @@ export class OfferEngine {
       isRepeat: cause === 'poll-repeated',
     })
     if (connection.acknowledges !== true) {
-      noteOfferLeft(instance)
+      noteOfferLeft(instance, { isSure: !mayNotLeave })
       this.#noteOnTarget(instance, followed, !mayNotLeave)
     }
     this.sentCounts.set(cause, (this.sentCounts.get(cause) ?? 0) + 1)
@@ -224,7 +225,7 @@ export class OfferEngine {
 
   /** The frame that was sent last over a front has left from there. */
   noteLeft(instance: Instance): void {
-    noteOfferLeft(instance)
+    noteOfferLeft(instance, { isSure: true })
     const followed = assignmentOf(instance)
     const { offer } = instance
     if (followed === null || offer?.pushId !== followed.push.pushId) return

@@ -6,7 +6,7 @@ import { type AwaitedTarget, decideTargetEnd, errorOfEnd } from '../decide/targe
 import { moveTarget } from '../state/followed-push.ts'
 import type { FollowedPush, Instance, Workload } from '../state/model.ts'
 import { type FleetParts, isCompatible } from '../state/parts.ts'
-import { assignmentOfUid, followedPushes, isQuarantined } from '../state/state.ts'
+import { assignmentOfUid, followedPushes, hasLeftFor, isQuarantined } from '../state/state.ts'
 
 /** How often all targets that have not answered are looked at. */
 const LOOK_MS = 5_000
@@ -109,6 +109,7 @@ export class TargetEnds {
       state: target.state === 'applying' ? 'applying' : 'offered',
       awaitedMs: Math.max(0, awaitedMs - (instance === null ? 0 : pollSlackMs(instance))),
       wasSent: offer !== null && offer.lastSentAtMs !== null,
+      hasLeft: instance === null || hasLeftFor(instance, followed),
       isElsewhere: hasMoved ? 'workload' : assigned === followed ? null : 'rollout',
       hasDeparted: instance !== null && instance.connection === null && instance.hasDeparted,
       awayMs: instance?.connection != null ? null : this.#awayMs(instance),

@@ -52,6 +52,7 @@ export function startOffer(
     formerSentAtMs: carries ? before.formerSentAtMs : null,
     lastSentOn: carries ? before.lastSentOn : null,
     leftOn: carries ? before.leftOn : null,
+    hasLeft: carries && before.hasLeft,
     sendsOnConnection: carries ? before.sendsOnConnection : 0,
     repeats: carries ? before.repeats : 0,
     wasDropped: false,
@@ -98,10 +99,12 @@ export function noteOfferSent(
   offer.hasStatus = false
 }
 
-/** The frame that was noted as sent last has left. */
-export function noteOfferLeft(instance: Instance): void {
+/** The frame that was noted as sent last has left; not `isSure` of one that is only taken to have, until it says otherwise. */
+export function noteOfferLeft(instance: Instance, { isSure }: { isSure: boolean }): void {
   const offer = own(instance)
-  if (offer !== null) offer.leftOn = offer.lastSentOn
+  if (offer === null) return
+  offer.leftOn = offer.lastSentOn
+  if (isSure) offer.hasLeft = true
 }
 
 /** The socket had no room for the frame. */
@@ -116,6 +119,7 @@ export function noteOfferNotSent(instance: Instance): void {
   if (offer === null) return
   offer.wasDropped = true
   offer.lastSentAtMs = offer.formerSentAtMs
+  if (offer.lastSentAtMs === null) offer.hasLeft = false
   if (offer.repeats > 0) {
     offer.repeats--
     return

@@ -216,6 +216,15 @@ export function assignmentOfUid({ rollout, takenBack, active }: Workload, uid: s
   return takenBack?.scope?.has(uid) ? takenBack : active
 }
 
+/**
+ * Has a frame with what this push offers left for the instance? Where this process has not offered it yet, a former one may
+ * have.
+ */
+export const hasLeftFor = (
+  { offer }: Pick<Instance, 'offer'>,
+  { push, isFromBefore }: Pick<FollowedPush, 'push' | 'isFromBefore'>,
+): boolean => (offer?.pushId === push.pushId ? offer.hasLeft : isFromBefore)
+
 /** The pushes that a workload's instances are assigned: the active one, and a rollout's or one that takes some back. */
 export function followedPushes({
   active,

@@ -77,17 +77,16 @@ const timedOutCount = (push: Push, now: Date): number => {
   return (limit !== null && now >= limit ? silentCount(push) : 0) + push.counts.straggler
 }
 
-/** Whether targets of a push that goes on have said nothing in the time that they have for that. */
-export function isUnanswered(
+/** The targets of a push that goes on which have said nothing in the time that they have for that. */
+export function* unansweredTargets(
   { push, awaiting }: Pick<FollowedPush, 'push' | 'awaiting'>,
   now: Date,
-): boolean {
-  if (timeoutAt(push) === null) return false
+): Generator<PushTarget> {
+  if (timeoutAt(push) === null) return
   const before = now.getTime() - STATUS_TIMEOUT_MS
   // Each from its own offer on: a stage begins long after its push, and who joined was offered it as they came.
-  for (const { state, offeredAt } of awaiting.keys())
-    if (state === 'offered' && offeredAt.getTime() <= before) return true
-  return false
+  for (const target of awaiting.keys())
+    if (target.state === 'offered' && target.offeredAt.getTime() <= before) yield target
 }
 
 /** How a config did at its worst, as it stands in records; nothing where no instance was seen unhealthy under it. */

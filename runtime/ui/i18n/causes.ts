@@ -33,6 +33,7 @@ const causeTexts = defineTexts({
     lost_while_applying: 'Connexion perdue pendant l’application de la config',
     moved_away: 'Appartient maintenant à un autre collecteur',
     no_answer: 'N’a répondu à aucune des offres',
+    not_sent: 'La config n’a pas pu lui être envoyée',
     offline: 'Absent trop longtemps',
     opamp_send_failed: 'L’envoi OpAMP a échoué',
     out_of_memory: 'Le collecteur a manqué de mémoire',

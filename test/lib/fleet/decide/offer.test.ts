@@ -30,6 +30,7 @@ const SENT: Offer = {
   lastSentAtMs: NOW - 1_000,
   lastSentOn: 7,
   leftOn: 7,
+  hasLeft: true,
   sendsOnConnection: 1,
   startedAtMs: 0,
   repeats: 0,

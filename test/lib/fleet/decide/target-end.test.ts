@@ -6,6 +6,7 @@ const waiting: AwaitedTarget = {
   state: 'offered',
   awaitedMs: 0,
   wasSent: true,
+  hasLeft: true,
   isElsewhere: null,
   hasDeparted: false,
   awayMs: null,
@@ -40,6 +41,7 @@ it('is waited for while it may still answer: away within its grace, or offered t
 it('is a straggler when every repeat has had its time: eight minutes for an answer, fifteen for the end of applying', () => {
   expect(endOf({ awaitedMs: 479_999 })).toBeNull()
   expect(endOf({ awaitedMs: 480_000 })).toBe('straggler: no_answer')
+  expect(endOf({ awaitedMs: 480_000, hasLeft: false })).toBe('straggler: not_sent')
   expect(endOf({ state: 'applying', awaitedMs: 899_999 })).toBeNull()
   expect(endOf({ state: 'applying', awaitedMs: 900_000 })).toBe('straggler: apply_timeout')
   expect(endOf({ state: 'applying', awaitedMs: 900_000, runsAnother: true })).toBe('straggler: runs_another')
