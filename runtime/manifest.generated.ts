@@ -21,6 +21,7 @@ import approvalsEndForgotten from '../functions/approvals/end-forgotten.ts'
 import approvalsGet from '../functions/approvals/get.ts'
 import approvalsList from '../functions/approvals/list.ts'
 import approvalsListAll from '../functions/approvals/list-all.ts'
+import approvalsOutlook from '../functions/approvals/outlook.ts'
 import approvalsPush from '../functions/approvals/push.ts'
 import approvalsReject from '../functions/approvals/reject.ts'
 import approvalsWithdraw from '../functions/approvals/withdraw.ts'
@@ -246,6 +247,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'approvals/get', definition: approvalsGet },
   { id: 'approvals/list', definition: approvalsList },
   { id: 'approvals/list-all', definition: approvalsListAll },
+  { id: 'approvals/outlook', definition: approvalsOutlook },
   { id: 'approvals/push', definition: approvalsPush },
   { id: 'approvals/reject', definition: approvalsReject },
   { id: 'approvals/withdraw', definition: approvalsWithdraw },

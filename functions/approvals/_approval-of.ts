@@ -69,7 +69,7 @@ export async function withSurroundings<Of extends Approval>(
 /** How the requests stand that wait to be approved or pushed, by id. */
 async function standingsOf(ctx: Context, approvals: readonly Approval[], userId: string) {
   const open = approvals.filter(({ status }) => status === 'pending' || status === 'approved')
-  const labelsOf = ({ workloadId }: Approval) => {
+  const labelsOf = ({ workloadId }: Pick<Approval, 'workloadId'>) => {
     const { labels, trustedLabels } = ctx.fleet.workload(workloadId) ?? { labels: {}, trustedLabels: {} }
     return { labels, trustedLabels }
   }

@@ -6,7 +6,7 @@ import {
   listChangersSince,
   listHolders,
 } from '../store/account-ties.ts'
-import { listAuthorsOfRequest } from '../store/approval-help.ts'
+import { type AuthorOfRequest, listAuthorsOfRequest } from '../store/approval-help.ts'
 import type { AskedText } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import type { ApprovalHelp } from '../wire/approvals.ts'
@@ -81,22 +81,33 @@ async function listUncounted(
   const { asked, text } = change
   const wrote = [...asked.authors].filter((id) => wroteText(asked, id))
   const authors = await listAuthorsOfRequest(db, text, wrote)
-  const emails = new Map(authors.map(({ id, email }) => [id, email]))
+  const authorOf = new Map(authors.map((author) => [author.id, author]))
   const uncounted = holders.flatMap((holder) => {
     const { id, email } = holder
     const why = whyNot(change, holder)
     if (id === userId || why === 'no-right' || why === 'approved-already') return []
     const [by] = tiesBehind(asked, holder, why)
-    const who = by === undefined ? null : (emails.get(by.otherId) ?? null)
+    const author = authorOf.get(by?.otherId ?? id)
     return [
       {
         who: email,
         why: (why ?? 'same-person').replaceAll('-', '_'),
-        ...(who === null ? {} : { by: who }),
+        ...(by === undefined || author?.email == null ? {} : { by: author.email }),
+        ...toEarlier(author),
       },
     ]
   })
   return uncounted.slice(0, NAMED_MAX)
+}
+
+/** Of each of these changes the e-mails of those who could approve it now; the first ten. */
+export async function listWhoCould(db: Db, changes: readonly WaitingChange[]): Promise<string[][]> {
+  if (changes.length === 0) return []
+  const holders = await listHoldersFor(db, changes)
+  return changes.map((change) => {
+    const could = holders.filter((holder) => wouldCount(change, holder))
+    return could.slice(0, NAMED_MAX).map(({ email }) => email)
+  })
 }
 
 /**
@@ -172,12 +183,19 @@ export async function listBecause(
         ...(email === null ? {} : { who: email }),
         ...(at === undefined ? {} : { account_at: at.toISOString() }),
         ...(elsewhere === null ? (isOwn ? {} : { of_text: true as const }) : { same_text: true as const }),
+        ...toEarlier({ elsewhere }),
         ...(elsewhere !== null && sees(elsewhere.workloadId)
           ? { workload_id: elsewhere.workloadId, approval_id: elsewhere.approvalId }
           : {}),
       }
     })
 }
+
+/** When somebody asked for the same text before, and that they took it back. */
+const toEarlier = (author: Pick<AuthorOfRequest, 'elsewhere'> | undefined) => ({
+  ...(author?.elsewhere ? { asked_at: new Date(author.elsewhere.askedAt).toISOString() } : {}),
+  ...(author?.elsewhere?.isWithdrawn ? { withdrawn: true as const } : {}),
+})
 
 const byTime = (one: Date, other: Date): number => one.getTime() - other.getTime()
 

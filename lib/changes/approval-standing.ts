@@ -24,13 +24,19 @@ export interface ApprovalStanding {
   judgement: ApprovalJudgement
 }
 
+/** What decides how a request is judged: of one that is stored, or of one that somebody might make. */
+export type JudgedRequest = Pick<
+  Approval,
+  'id' | 'workloadId' | 'draftHash' | 'requesterId' | 'targetGroup' | 'targetEnv' | 'prodTarget' | 'createdAt'
+>
+
 type Labels = Pick<ProductionFacts, 'labels' | 'trustedLabels'>
 
 /**
  * The approval class of a request whose workload has these labels. One that was for production when it was made stays
  * so.
  */
-export function classOfRequest(approval: Approval, labels: Labels): ApprovalClass {
+export function classOfRequest(approval: JudgedRequest, labels: Labels): ApprovalClass {
   const { prodTarget, targetEnv, targetGroup } = approval
   if (prodTarget) return 'production'
   return approvalClassOf({ targetEnv, targetGroup, ...labels })
@@ -52,7 +58,7 @@ export const ruleOfRequest = (
  */
 export async function readStanding(
   tx: Db,
-  approval: Approval,
+  approval: JudgedRequest,
   labels: Labels,
   now: Date,
   alsoAsking: readonly string[] = [],
@@ -64,7 +70,7 @@ export async function readStanding(
 /** Read the same of several requests, in their order. */
 export async function readStandings(
   tx: Db,
-  approvals: readonly Approval[],
+  approvals: readonly JudgedRequest[],
   { labelsOf, now, alsoAsking }: Around,
 ): Promise<ApprovalStanding[]> {
   if (approvals.length === 0) return []
@@ -99,7 +105,7 @@ export async function readStandings(
 }
 
 /** The text that a request asks for. */
-export const toAskedText = (approval: Approval): AskedText => ({
+export const toAskedText = (approval: JudgedRequest): AskedText => ({
   key: approval.id,
   hash: approval.draftHash,
   askers: [approval.requesterId],
@@ -109,7 +115,7 @@ export const toAskedText = (approval: Approval): AskedText => ({
 
 /** What requests are judged by beside what is stored of them. */
 interface Around {
-  labelsOf: (approval: Approval) => Labels
+  labelsOf: (approval: Pick<Approval, 'workloadId'>) => Labels
   now: Date
   alsoAsking: readonly string[]
 }

@@ -17,7 +17,7 @@ export async function endForgottenRequests(
   const { clock, db, fleet } = parts
   const now = clock.now()
   const unchangedSince = new Date(now.getTime() - IDLE_MS)
-  const labelsOf = ({ workloadId }: Approval) =>
+  const labelsOf = ({ workloadId }: Pick<Approval, 'workloadId'>) =>
     fleet.workload(workloadId) ?? { labels: {}, trustedLabels: {} }
   for (let after: string | undefined = ''; after !== undefined && !signal.aborted; ) {
     const idle: Approval[] = await listForgottenApprovals(db, unchangedSince, { after, limit: PAGE })

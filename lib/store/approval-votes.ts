@@ -77,7 +77,8 @@ const AUTHORS = `with ${ASKED_AND_CLAIMS},
        from asked a join fleet_config_versions v on v.hash = a.hash
        where a.content is null or v.content_hash = a.content),
      named as (
-       select a.key, r.requester_id as id, r.requester_id = any(a.askers) as is_own
+       select key, unnest(askers) as id, true as is_own from asked
+       union select a.key, r.requester_id as id, r.requester_id = any(a.askers) as is_own
          from approvals r join asked a on a.hash = r.draft_hash
        union select key, author_id, is_own from versions
        union select a.key, unnest(r.author_ids), r.requester_id = any(a.askers)

@@ -122,6 +122,8 @@ export const ApprovalHelp = named(
             'They did not ask for this campaign or version, but wrote its text, or asked for that before.',
             optional(literal(true)),
           ),
+          asked_at: note('When they asked for the same text elsewhere, or earlier.', optional(string())),
+          withdrawn: note('They took that back: it counts all the same.', optional(literal(true))),
           workload_id: note('Where, to those who are shown that workload.', optional(string())),
           approval_id: optional(string()),
         }),
@@ -144,6 +146,11 @@ export const ApprovalHelp = named(
             who: string(),
             why: string(),
             by: note('Whose account is the reason; absent where it is none, or gone.', optional(string())),
+            asked_at: note(
+              'When that author asked for the same text elsewhere, or earlier; absent where it was for this very change.',
+              optional(string()),
+            ),
+            withdrawn: note('The author took that back: it counts all the same.', optional(literal(true))),
           }),
         ),
       ),
@@ -151,6 +158,22 @@ export const ApprovalHelp = named(
   }),
 )
 export type ApprovalHelp = Infer<typeof ApprovalHelp>
+
+export const ApprovalOutlook = named(
+  'ApprovalOutlook',
+  'What would become of a request for a draft if whoever reads this made it now: before it is made.',
+  type({
+    approval_class: note('Which rule of the policy would hold.', enums(APPROVAL_CLASSES)),
+    approvals_needed: number(),
+    author_counts: note('Whether whoever asks may be among those who approve.', boolean()),
+    help: ApprovalHelp,
+    could_ask: note(
+      'Where nobody could approve it: who else could ask, each with whose approval would count then; the first ten.',
+      optional(array(type({ who: string(), could_approve: array(string()) }))),
+    ),
+  }),
+)
+export type ApprovalOutlook = Infer<typeof ApprovalOutlook>
 
 export const ApprovalRetirement = named(
   'ApprovalRetirement',

@@ -6,11 +6,17 @@ export const helpTexts = defineTexts({
   en: {
     gone: 'an account that is gone',
     self: 'you count as its author',
-    selfElsewhere: 'you asked for the same text elsewhere, or earlier, and count as its author',
+    selfElsewhere: (when: string) =>
+      `you asked for the same text elsewhere, or earlier${when}, and count as its author`,
     selfOfText: 'you wrote its text, or asked for that before, and count as its author',
     asked: (who: string) => `${who} asked for it`,
     ofText: (who: string) => `${who} wrote its text, or asked for that before`,
-    askedElsewhere: (who: string) => `${who} asked for the same text elsewhere, or earlier`,
+    askedElsewhere: (who: string, when: string) =>
+      `${who} asked for the same text elsewhere, or earlier${when}`,
+    askedOn: (at: string, isWithdrawn: boolean) =>
+      ` (${formatDay(at)}${isWithdrawn ? ', and withdrew it' : ''})`,
+    askedBefore: (when: string) => `asked for the same text before${when}`,
+    whoAskedBefore: (when: string) => `, who asked for the same text before${when}`,
     andChangedYours: (at: string) => `, and made or changed your account (${formatDay(at)})`,
     andChangedByYou: (at: string) => `, and you made or changed that account (${formatDay(at)})`,
     changedSince: (who: string, at: string) => `${who} made or changed your account since (${formatDay(at)})`,
@@ -20,6 +26,10 @@ export const helpTexts = defineTexts({
     couldToo: 'Can approve:',
     more: (count: number) => `and ${formatNumber(count)} more`,
     nobody: 'Nobody can approve it as things stand.',
+    nobodyIfYou: 'Nobody could approve it if you ask for it.',
+    couldAsk: (who: string, could: string) => `${who} could ask for it, and ${could} approve it.`,
+    couldThen: 'If you ask for it, these could approve it:',
+    insteadAsks: 'Who could ask instead',
     nobodyFor: (why: string) => `Nobody can approve it: ${why}, and no other account counts.`,
     nobodyBut: (why: string) => `Nobody can approve it: ${why}.`,
     others: 'These may approve, and do not count for it:',
@@ -51,11 +61,17 @@ export const helpTexts = defineTexts({
   fr: {
     gone: 'un compte qui n’existe plus',
     self: 'vous comptez comme son auteur',
-    selfElsewhere: 'vous avez demandé le même texte ailleurs, ou plus tôt, et comptez comme son auteur',
+    selfElsewhere: (when: string) =>
+      `vous avez demandé le même texte ailleurs, ou plus tôt${when}, et comptez comme son auteur`,
     selfOfText: 'vous avez écrit son texte, ou l’avez demandé avant, et comptez comme son auteur',
     asked: (who: string) => `${who} l’a demandé`,
     ofText: (who: string) => `${who} a écrit son texte, ou l’a demandé avant`,
-    askedElsewhere: (who: string) => `${who} a demandé le même texte ailleurs, ou plus tôt`,
+    askedElsewhere: (who: string, when: string) =>
+      `${who} a demandé le même texte ailleurs, ou plus tôt${when}`,
+    askedOn: (at: string, isWithdrawn: boolean) =>
+      ` (${formatDay(at)}${isWithdrawn ? ', puis l’a retiré' : ''})`,
+    askedBefore: (when: string) => `a demandé le même texte avant${when}`,
+    whoAskedBefore: (when: string) => `, qui a demandé le même texte avant${when}`,
     andChangedYours: (at: string) => `, et a créé ou modifié votre compte (${formatDay(at)})`,
     andChangedByYou: (at: string) => `, et vous avez créé ou modifié ce compte (${formatDay(at)})`,
     changedSince: (who: string, at: string) =>
@@ -66,6 +82,10 @@ export const helpTexts = defineTexts({
     couldToo: 'Peuvent approuver :',
     more: (count: number) => `et ${formatNumber(count)} de plus`,
     nobody: 'Personne ne peut l’approuver en l’état.',
+    nobodyIfYou: 'Personne ne pourrait l’approuver si vous le demandez.',
+    couldAsk: (who: string, could: string) => `${who} pourrait le demander, et ${could} l’approuver.`,
+    couldThen: 'Si vous le demandez, pourraient l’approuver :',
+    insteadAsks: 'Qui pourrait le demander à votre place',
     nobodyFor: (why: string) => `Personne ne peut l’approuver : ${why}, et aucun autre compte ne compte.`,
     nobodyBut: (why: string) => `Personne ne peut l’approuver : ${why}.`,
     others: 'Ont le droit d’approuver, et ne comptent pas ici :',

@@ -56,6 +56,10 @@ function reasonFr({ why, count = 0, like_production: isLike }: Because): string 
   }
 }
 
+/** Which rule a change would be approved by, in one sentence. */
+export const describeRuleAlone = (approvals: number, authorCounts: boolean): string =>
+  say(ruleTexts).rule({ approvals, author_counts: authorCounts, because: [] })
+
 /** Which rule a change is approved by, and why, in two sentences. */
 export function describeRule(of: ApprovalRuleInForce): string {
   const words = say(ruleTexts)

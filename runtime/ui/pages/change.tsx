@@ -16,6 +16,7 @@ import { reviewNoticeTexts } from '../i18n/review-notices.ts'
 import { listComponents, pathOfComponent } from '../logic/health.ts'
 import { workableHashOf } from '../logic/workloads.ts'
 import { faultLine } from '../logic/yaml-lines.ts'
+import { ApprovalOutlook } from '../parts/approval-outlook.tsx'
 import { CodeEditor, type CodeMark, CompareView } from '../parts/code.tsx'
 import { Action, ActionLink, bind, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -178,6 +179,23 @@ function GroupField({ workloadId, group }: { workloadId: string; group: Signal<s
   )
 }
 
+/** What was filled in, as it is sent. */
+const toRequest = (of: {
+  draft: string
+  comment: Signal<string>
+  group: Signal<string>
+  environment: Signal<string>
+  isConfirmed: Signal<boolean>
+  again: ReturnType<typeof useAgain>
+}) => ({
+  draft_yaml: of.draft,
+  target_group: of.group.value.trim(),
+  target_env: of.environment.value.trim(),
+  comment: of.comment.value.trim(),
+  prod_confirmation: of.isConfirmed.value,
+  retry_quarantined: of.again.isAsked && of.again.isKnown.value,
+})
+
 function RequestForm({
   workload,
   draft,
@@ -212,14 +230,8 @@ function RequestForm({
     (again.isAsked && !again.isKnown.value ? say(reviewNoticeTexts).mustKnow : null) ??
     (mayReachProduction && !isConfirmed.value ? words.mustConfirm : null)
   const submit = async () => {
-    const result = await api.requestApproval(workload.id, {
-      draft_yaml: draft,
-      target_group: group.value.trim(),
-      target_env: environment.value.trim(),
-      comment: comment.value.trim(),
-      prod_confirmation: isConfirmed.value,
-      retry_quarantined: again.isAsked && again.isKnown.value,
-    })
+    const asked = { draft, comment, group, environment, isConfirmed, again }
+    const result = await api.requestApproval(workload.id, toRequest(asked))
     if (result.ok) return leaveDraft(workload.id, result.value.id)
     // The server judges production by more than we see here; then it asks for the confirmation.
     if (result.code === 'production_confirmation_required') asksProduction.value = true
@@ -235,6 +247,12 @@ function RequestForm({
       {isManaged && <Checkbox {...bind(isEmergency)}>{say(gitTexts).emergency}</Checkbox>}
       {again.isAsked && <Checkbox {...bind(again.isKnown)}>{say(reviewNoticeTexts).isKnown}</Checkbox>}
       {mayReachProduction && <Checkbox {...bind(isConfirmed)}>{words.prodConfirm}</Checkbox>}
+      <ApprovalOutlook
+        workloadId={workload.id}
+        hash={blocker === null ? hash : undefined}
+        group={group.value}
+        environment={environment.value}
+      />
     </Form>
   )
 }

@@ -14,25 +14,43 @@ export function UnknownAuthors({ of }: { of: Help | undefined }) {
   return names === undefined ? null : <p class="warn">{say(gitTexts).unknownAuthors(formatList(names))}</p>
 }
 
+/** When somebody asked for the same text before, and that they took it back; '' where that is not known. */
+const sayWhen = ({
+  asked_at: at,
+  withdrawn,
+}: Pick<Help['because'][number], 'asked_at' | 'withdrawn'>): string =>
+  at === undefined ? '' : say(helpTexts).askedOn(at, withdrawn === true)
+
 /** What one of the people in the way has to do with the request and with the reader's account. */
 function describe(own: string, person: Help['because'][number]) {
   const words = say(helpTexts)
   const { who, account_at: at, same_text: isElsewhere, of_text: isOfText } = person
-  if (own === 'author') return isElsewhere ? words.selfElsewhere : isOfText ? words.selfOfText : words.self
+  if (own === 'author')
+    return isElsewhere ? words.selfElsewhere(sayWhen(person)) : isOfText ? words.selfOfText : words.self
   const name = who ?? words.gone
-  const asked = isElsewhere ? words.askedElsewhere(name) : isOfText ? words.ofText(name) : words.asked(name)
+  const asked = isElsewhere
+    ? words.askedElsewhere(name, sayWhen(person))
+    : isOfText
+      ? words.ofText(name)
+      : words.asked(name)
   if (at === undefined) return asked
   if (own === 'shaped_since_request') return words.changedSince(name, at)
   return asked + (own === 'shaped_an_author' ? words.andChangedByYou(at) : words.andChangedYours(at))
 }
 
 /** Who else may approve and does not count, those together of whom the same is why. */
-function Uncounted({ of }: { of: NonNullable<Help['do_not_count']> }) {
+export function Uncounted({ of }: { of: NonNullable<Help['do_not_count']> }) {
   const words = say(helpTexts)
   const byWhy = new Map<string, string[]>()
-  for (const { who, why, by } of of) {
+  for (const { who, why, by, ...before } of of) {
     const name = by === undefined ? words.another : by === me.value?.email ? words.you : by
-    const text = (words.uncountedWhy[why] ?? describeDiscount(why)).replace('{by}', () => name)
+    const when = sayWhen(before)
+    const isBefore = before.asked_at !== undefined
+    const text =
+      why === 'author' && isBefore
+        ? words.askedBefore(when)
+        : (words.uncountedWhy[why] ?? describeDiscount(why)).replace('{by}', () => name) +
+          (isBefore && by !== undefined ? words.whoAskedBefore(when) : '')
     byWhy.set(text, [...(byWhy.get(text) ?? []), who])
   }
   return (
@@ -76,7 +94,7 @@ export function Way({ text, children }: { text: string; children?: ComponentChil
 }
 
 /** What would end that nobody can approve, each with what leads there. */
-function WaysOut({ more }: { more: ComponentChildren }) {
+export function WaysOut({ more }: { more?: ComponentChildren }) {
   const words = say(helpTexts)
   return (
     <ul class="list ways" aria-label={words.waysOut}>

@@ -4,6 +4,7 @@ import type { AlertCount, AlertRecord, AlertResolved, AlertsResolved } from '../
 import type { ApprovalPolicyRecord, ApprovalPolicyRequest } from '../../../lib/wire/approval-policy.ts'
 import type {
   ApprovalCreateRequest,
+  ApprovalOutlook,
   ApprovalPushRequest,
   ApprovalRecord,
   ApprovalSummary,
@@ -198,6 +199,11 @@ export const api = {
 
   approval: (id: string, approval: string, signal?: Signal) =>
     call<ApprovalRecord>('GET', `${w(id)}/config/approvals/${e(approval)}`, { signal }),
+  approvalOutlook: (
+    id: string,
+    query: { draft_hash: string; target_group: string; target_env: string },
+    signal?: Signal,
+  ) => call<ApprovalOutlook>('GET', `${w(id)}/config/approval-outlook`, { signal, query }),
   /** The requests of one workload, with their drafts. */
   approvalsOf: (id: string, status: string, signal?: Signal) =>
     call<ApprovalRecord[]>('GET', `${w(id)}/config/approvals`, { signal, query: { status } }),

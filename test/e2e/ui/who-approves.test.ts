@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Api } from '../support/service.ts'
-import { findBarriers, signIn, visit } from './support/browser.ts'
+import { findBarriers, pasteInto, signIn, visit } from './support/browser.ts'
 import { GATEWAY, GATEWAY_FASTER, workloadId } from './support/scene.ts'
 import { browser, connectAgent, service, useStage } from './support/stage.ts'
 
@@ -25,6 +25,36 @@ const ask = async (api: Api, id: string): Promise<string> => {
   return (await api.post(`/api/workloads/${id}/config/approvals`, draft, 201)).id
 }
 
+test('whoever made all accounts reads before asking that nobody could approve, and who could ask instead', async () => {
+  const { page, context, complaints } = await visit(browser, service.url)
+  await signIn(page)
+  await page.goto(`/workloads/${ids[0]}/change`)
+  await pasteInto(page, page.getByRole('textbox', { name: 'Draft' }), GATEWAY)
+  await page.getByText('Rule: one approval, not by an author of it.', { exact: true }).waitFor()
+  await page.getByText('Nobody could approve it if you ask for it.', { exact: true }).waitFor()
+  await page
+    .getByText('nadia@example.com and omar@example.com: made, reset, linked or regrouped by you', {
+      exact: true,
+    })
+    .waitFor()
+  const instead = page.getByRole('list', { name: 'Who could ask instead' })
+  await expect
+    .poll(() => instead.getByRole('listitem').allTextContents())
+    .toEqual([
+      'nadia@example.com could ask for it, and omar@example.com approve it.',
+      'omar@example.com could ask for it, and nadia@example.com approve it.',
+    ])
+  expect(await findBarriers(page)).toEqual([])
+  expect(complaints).toEqual([])
+  await context.close()
+  const other = await visit(browser, service.url)
+  await signIn(other.page, NADIA)
+  await other.page.goto(`/workloads/${ids[0]}/change`)
+  await pasteInto(other.page, other.page.getByRole('textbox', { name: 'Draft' }), GATEWAY)
+  await other.page.getByText('If you ask for it, these could approve it: omar@example.com').waitFor()
+  await other.context.close()
+})
+
 test('whoever may not approve reads who is in the way, and where, and is not told to act', async () => {
   const nadia = new Api(service.url)
   await nadia.login(NADIA)
@@ -45,10 +75,11 @@ test('whoever may not approve reads who is in the way, and where, and is not tol
   await expect
     .poll(() => way.textContent())
     .toMatch(
-      /^Nobody can approve it: admin@example\.com asked for the same text elsewhere, or earlier, and made or changed your account \(.*\)\. See that request\.$/,
+      /^Nobody can approve it: admin@example\.com asked for the same text elsewhere, or earlier \(.*\), and made or changed your account \(.*\)\. See that request\.$/,
     )
   // By name, with why.
-  await page.getByText('admin@example.com and nadia@example.com: asked for it, or wrote it').waitFor()
+  await page.getByText('nadia@example.com: asked for it, or wrote it').waitFor()
+  await page.getByText(/^admin@example\.com: asked for the same text before \(.*\)$/).waitFor()
   const ways = page.getByRole('list', { name: 'What ends it' })
   await ways.getByText(/makes an account that may approve; then it is asked for again/).waitFor()
   await expect

@@ -52,6 +52,7 @@ it('names who asked for the same text elsewhere and changed the reader’s accou
       who: admin.email,
       account_at: expect.any(String),
       same_text: true,
+      asked_at: expect.any(String),
       workload_id: scene.agent('vm-2').workloadId,
       approval_id: expect.any(String),
     },

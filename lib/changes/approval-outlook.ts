@@ -1,0 +1,93 @@
+import { rolesWith } from '../model/permissions.ts'
+import { isProduction } from '../model/production.ts'
+import { grantsOf, isHeldOn } from '../model/scopes.ts'
+import { listAccountStandings, listHolders } from '../store/account-ties.ts'
+import type { Db } from '../store/db.ts'
+import type { ApprovalOutlook } from '../wire/approvals.ts'
+import { HOLDERS_MAX } from './approval-case.ts'
+import { type HelpReader, listWhoCould, readApprovalHelp, type WaitingChange } from './approval-help.ts'
+import { type ApprovalStanding, type JudgedRequest, readStandings, toAskedText } from './approval-standing.ts'
+
+/** So many others are looked at who could ask instead. */
+const ASKERS_MAX = 10
+
+/** A request that somebody might make, and what is known of its workload. */
+export interface PossibleRequest
+  extends Pick<JudgedRequest, 'workloadId' | 'draftHash' | 'targetGroup' | 'targetEnv'> {
+  labels: Readonly<Record<string, string>>
+  trustedLabels: Readonly<Record<string, string>>
+  now: Date
+}
+
+/**
+ * Which rule a request would be approved by if this reader made it now, and who could approve it; where nobody could, who
+ * else could ask, and who could approve then. It is judged as the request would be.
+ */
+export async function readOutlook(
+  db: Db,
+  wanted: PossibleRequest,
+  reader: HelpReader,
+): Promise<ApprovalOutlook> {
+  const [own] = await readIfAsked(db, wanted, [reader.userId])
+  const { standing, change, request } = own!
+  const { rule } = standing.judgement
+  const carried = toAskedText(request)
+  const help = await readApprovalHelp(db, { ...change, text: { ...request, id: '' }, carried }, reader)
+  return {
+    approval_class: standing.approvalClass,
+    approvals_needed: rule.approvals,
+    author_counts: rule.authorCounts || standing.asked.isSoleApprover,
+    help,
+    ...(help.could_approve_count === 0 ? { could_ask: await listAskers(db, wanted, reader.userId) } : {}),
+  }
+}
+
+/** Who else could ask so that somebody's approval would count. */
+async function listAskers(
+  db: Db,
+  wanted: PossibleRequest,
+  readerId: string,
+): Promise<NonNullable<ApprovalOutlook['could_ask']>> {
+  const ids = await listHolders(db, rolesWith('config:request'), HOLDERS_MAX)
+  const accounts = await listAccountStandings(db, ids, [])
+  const askers = accounts.filter(
+    ({ id, roles }) => id !== readerId && isHeldOn(grantsOf(roles), 'config:request', wanted.trustedLabels),
+  )
+  const asked = askers.slice(0, ASKERS_MAX)
+  const asIfAsked = await readIfAsked(
+    db,
+    wanted,
+    asked.map(({ id }) => id),
+  )
+  const could = await listWhoCould(
+    db,
+    asIfAsked.map(({ change }) => change),
+  )
+  return asked.flatMap(({ email }, at) =>
+    could[at]!.length === 0 ? [] : [{ who: email, could_approve: could[at]! }],
+  )
+}
+
+/** How the request would stand if each of these people made it. */
+async function readIfAsked(
+  db: Db,
+  { labels, trustedLabels, now, ...wanted }: PossibleRequest,
+  askerIds: readonly string[],
+): Promise<{ request: JudgedRequest; standing: ApprovalStanding; change: WaitingChange }[]> {
+  const prodTarget = isProduction({ ...wanted, labels, trustedLabels })
+  const requests = askerIds.map((requesterId) => ({
+    ...wanted,
+    // Of no request that is stored: nobody has approved it.
+    id: `if-asked-by-${requesterId}`,
+    requesterId,
+    prodTarget,
+    createdAt: now,
+  }))
+  const around = { labelsOf: () => ({ labels, trustedLabels }), now, alsoAsking: askerIds }
+  const standings = await readStandings(db, requests, around)
+  return standings.map((standing, at) => {
+    const { asked, judgement } = standing
+    const covers: WaitingChange['covers'] = (held) => isHeldOn(held, 'config:approve', trustedLabels)
+    return { request: requests[at]!, standing, change: { asked, judgement, requestedAt: now, covers } }
+  })
+}

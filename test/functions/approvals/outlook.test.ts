@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { configHash } from '../../../lib/model/config-hash.ts'
+import type { ApprovalOutlook, ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import { createCompleteEdition } from '../../../runtime/editions.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml } from '../../support/push-config.ts'
+
+// What the page says before somebody asks is what would become of the request: nobody who made everybody's account
+// learns only afterwards that none of them counts.
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let agent: FakeAgent
+let admin: SignedIn
+let olga: SignedIn
+let pavel: SignedIn
+const TEXT = configYaml()
+
+beforeAll(async () => {
+  ctx = await createFleetContext(database, { edition: createCompleteEdition() })
+})
+beforeEach(async () => {
+  for (const table of ['approvals', 'users', 'account_changes', 'approver_history'])
+    await database.pool.execute(
+      table === 'approver_history' ? 'update approver_history set had_two = false' : `delete from ${table}`,
+    )
+  agent = fakeAgent(ctx.fleet)
+  await ctx.advance(300)
+  admin = await signIn(ctx, { groups: ['administrator'], email: 'admin@example.com' })
+  olga = await signIn(ctx, { groups: ['editor'], email: 'olga@example.com' })
+  pavel = await signIn(ctx, { groups: ['editor'], email: 'pavel@example.com' })
+  for (const { userId } of [olga, pavel])
+    await database.pool.execute(
+      'insert into account_changes (user_id, by_id, changed_at) values ($1, $2, $3)',
+      [userId, admin.userId, ctx.clock.now()],
+    )
+  await ctx.advance(1_000)
+})
+afterAll(() => ctx.close())
+
+const path = () => `/api/workloads/${agent.workloadId}/config`
+
+async function outlook(as: SignedIn, more = ''): Promise<ApprovalOutlook> {
+  const way = `GET ${path()}/approval-outlook?draft_hash=${configHash(TEXT)}${more}`
+  const { status, json } = await invoke(ctx, way, { as: as.token })
+  expect(status, JSON.stringify(json)).toBe(200)
+  return json as ApprovalOutlook
+}
+
+async function ask(as: SignedIn): Promise<string> {
+  const body = { draft_yaml: TEXT, comment: 'please' }
+  const { status, json } = await invoke(ctx, `POST ${path()}/approvals`, { as: as.token, body })
+  expect(status, JSON.stringify(json)).toBe(201)
+  await ctx.advance(1_000)
+  return (json as ApprovalRecord).id
+}
+
+const step = (as: SignedIn, id: string, way: 'approve' | 'withdraw') =>
+  invoke(ctx, `POST ${path()}/approvals/${id}/${way}`, { as: as.token, body: { comment: 'so' } })
+
+it('says that nobody could approve what whoever made all accounts asks for, and who could ask', async () => {
+  const found = await outlook(admin)
+  expect(found).toMatchObject({
+    approval_class: 'unlabelled',
+    approvals_needed: 1,
+    author_counts: false,
+    help: { could_approve: [], could_approve_count: 0 },
+    could_ask: [
+      { who: 'olga@example.com', could_approve: ['pavel@example.com'] },
+      { who: 'pavel@example.com', could_approve: ['olga@example.com'] },
+    ],
+  })
+  expect(found.help.do_not_count).toEqual([
+    { who: 'olga@example.com', why: 'shaped_by_author', by: 'admin@example.com' },
+    { who: 'pavel@example.com', why: 'shaped_by_author', by: 'admin@example.com' },
+  ])
+  expect(await outlook(olga)).toMatchObject({ help: { could_approve: ['pavel@example.com'] } })
+  expect(await outlook(olga)).not.toHaveProperty('could_ask')
+  const id = await ask(olga)
+  expect((await step(admin, id, 'approve')).status).toBe(409)
+  expect((await step(pavel, id, 'approve')).status).toBe(200)
+})
+
+it('says by the environment and the group that are asked for which rule would hold', async () => {
+  expect(await outlook(olga, '&target_env=production')).toMatchObject({ approval_class: 'production' })
+  expect(await outlook(olga, '&target_group=prod-eu')).toMatchObject({ approval_class: 'production' })
+})
+
+it('says who asked for the same text before and took it back, which keeps the accounts that he made from counting', async () => {
+  const id = await ask(admin)
+  expect((await step(admin, id, 'withdraw')).status).toBe(200)
+  const { help, could_ask: askers } = await outlook(olga)
+  const before = { asked_at: expect.any(String), withdrawn: true }
+  expect(help.could_approve_count).toBe(0)
+  expect(help.do_not_count).toEqual([
+    { who: 'admin@example.com', why: 'author', ...before },
+    { who: 'pavel@example.com', why: 'shaped_by_author', by: 'admin@example.com', ...before },
+  ])
+  expect(askers).toEqual([])
+  const second = await ask(olga)
+  const read = await invoke(ctx, `GET ${path()}/approvals/${second}`, { as: pavel.token })
+  expect((read.json as ApprovalRecord).help!.because).toMatchObject([{ who: 'admin@example.com', ...before }])
+  // Somebody whose account none of them made could.
+  const rita = await signIn(ctx, { groups: ['editor'], email: 'rita@example.com' })
+  expect(await outlook(olga)).toMatchObject({ help: { could_approve: ['rita@example.com'] } })
+  expect((await step(rita, second, 'approve')).status).toBe(200)
+})
