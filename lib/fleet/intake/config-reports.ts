@@ -89,7 +89,7 @@ export class ConfigReports {
     const followed = assignmentOf(instance)
     if (followed !== null && followed.push.hash === hash)
       this.#moveTarget(instance, followed, status, error, { isFullReport, isSame })
-    else if (!isSame && status !== 'applying') this.#takeLate(instance, hash, status, error)
+    else if (!isSame && status !== 'applying') this.#takeLate(instance, { hash, status, isFullReport }, error)
     return !isSame
   }
 
@@ -99,26 +99,16 @@ export class ConfigReports {
    */
   #takeLate(
     instance: Instance,
-    hash: string,
-    status: 'applied' | 'failed',
+    { hash, status, isFullReport }: { hash: string; status: 'applied' | 'failed'; isFullReport: boolean },
     error: () => AgentError | null,
   ): void {
     const ended = instance.workload?.endedStages ?? null
     const target = ended?.targets.get(instance.uid)
     if (ended === null || target === undefined || ended.push.hash !== hash) return
     if (target.state === 'cannot_report') return
-    // One that had failed the config before may only say so again.
-    if (status === 'failed' && target.hadFailedBefore && target.applyingAt === null) return
-    if (instance.offer?.pushId === ended.push.pushId) {
-      noteOfferAnswered(instance)
-      endOffer(instance, status)
-      this.#parts.state.outstanding.delete(instance)
-      closeEarlierOffers(instance)
-    }
-    if (status === 'failed') this.#quarantineInstance(instance, ended)
-    if (!moveTarget(ended, target, status, this.#parts.deps.clock.now(), error())) return
-    this.#parts.writer.target({ pushId: ended.push.pushId, target })
-    this.#parts.tell({ kind: 'target-moved', followed: ended })
+    if (!isAnswer(instance, ended, target, { status, isFullReport })) return
+    this.#noteAnswer(instance, ended, status)
+    this.#settle(instance, ended, target, { state: status, error })
   }
 
   #moveTarget(
@@ -129,19 +119,10 @@ export class ConfigReports {
     { isFullReport, isSame }: { isFullReport: boolean; isSame: boolean },
   ): void {
     const target = followed.targets.get(instance.uid)
-    const offer = instance.offer?.generation === followed.push.generation ? instance.offer : null
     // Without a row in this push the status is from before it: what it means is up to the offer decision.
     if (target === undefined || target.state === 'superseded') return
-    if (status === 'failed' && !isNews(instance, followed, target, isFullReport)) return
-    if (status === 'applied' && isFromBefore(instance, offer)) return
-    if (offer !== null) {
-      noteOfferAnswered(instance)
-      if (status !== 'applying') {
-        endOffer(instance, status)
-        this.#parts.state.outstanding.delete(instance)
-      }
-    }
-    if (status !== 'applying') closeEarlierOffers(instance)
+    if (!isAnswer(instance, followed, target, { status, isFullReport })) return
+    this.#noteAnswer(instance, followed, status)
     const state = target.state === 'cannot_report' ? 'cannot_report' : status
     // APPLYING after the target has ended is a late message; only a new offer opens the target again.
     if (state === 'applying' && !isOpen(target)) return
@@ -151,6 +132,28 @@ export class ConfigReports {
       // never answered a push which has ended: that it applies the config is no answer.
       if (isSame || followed.push.status !== 'pending') return
     }
+    this.#settle(instance, followed, target, { state, error })
+  }
+
+  /** The instance has answered the offer of this push, if it got one. */
+  #noteAnswer(instance: Instance, followed: FollowedPush, status: 'applied' | 'applying' | 'failed'): void {
+    if (offerOf(instance, followed) !== null) {
+      noteOfferAnswered(instance)
+      if (status !== 'applying') {
+        endOffer(instance, status)
+        this.#parts.state.outstanding.delete(instance)
+      }
+    }
+    if (status !== 'applying') closeEarlierOffers(instance)
+  }
+
+  /** Move a target to what its instance has said, keep what it failed from it, store that and tell of it. */
+  #settle(
+    instance: Instance,
+    followed: FollowedPush,
+    target: PushTarget,
+    { state, error }: { state: PushTarget['state']; error: () => AgentError | null },
+  ): void {
     // Also where its target had failed before: the same config may have been pushed again since.
     if (state === 'failed') this.#quarantineInstance(instance, followed)
     if (target.state === state && !isLostOut(target)) return
@@ -335,8 +338,8 @@ export class ConfigReports {
 }
 
 /** Was the push's config sent to the instance after this time? */
-function wasSentSince({ offer }: Instance, { push }: FollowedPush, sinceMs: number): boolean {
-  const sentAtMs = offer?.generation === push.generation ? offer.lastSentAtMs : null
+function wasSentSince(instance: Instance, followed: FollowedPush, sinceMs: number): boolean {
+  const sentAtMs = offerOf(instance, followed)?.lastSentAtMs ?? null
   return sentAtMs !== null && sentAtMs > sinceMs
 }
 
@@ -351,6 +354,21 @@ function isUnderWay(instance: Instance, { push }: FollowedPush, connectionId: nu
   if (offer === null || offer.generation !== push.generation || offer.ended !== null) return false
   return connectionId !== null && offer.leftOn === connectionId
 }
+
+/** The offer of this push to an instance; null where its newest is of another one, or there is none. */
+const offerOf = ({ offer }: Instance, { push }: FollowedPush): Instance['offer'] =>
+  offer?.generation === push.generation ? offer : null
+
+/** Is what an instance says of a push's config about this push, and not what it had said before? */
+const isAnswer = (
+  instance: Instance,
+  followed: FollowedPush,
+  target: PushTarget,
+  { status, isFullReport }: { status: 'applied' | 'applying' | 'failed'; isFullReport: boolean },
+): boolean =>
+  status === 'failed'
+    ? isNews(instance, followed, target, isFullReport)
+    : status === 'applying' || !isFromBefore(instance, offerOf(instance, followed))
 
 /**
  * Is an APPLIED older than what the instance was sent last? It was sent another config since, of which it has said
@@ -369,7 +387,7 @@ function isNews(
   target: PushTarget,
   isFullReport: boolean,
 ): boolean {
-  const offer = instance.offer?.generation === followed.push.generation ? instance.offer : null
+  const offer = offerOf(instance, followed)
   const wasSent = offer?.lastSentAtMs != null
   if (!target.hadFailedBefore) return wasSent || followed.isFromBefore
   if (target.applyingAt !== null) return true

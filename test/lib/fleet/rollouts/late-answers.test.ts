@@ -1,10 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { findTrouble } from '../../../../lib/fleet/views/trouble.ts'
+import type { AgentConnection } from '../../../../lib/opamp/fleet-port.ts'
+import type { AgentReport } from '../../../../lib/opamp/report.ts'
 import type { StagePlan } from '../../../../lib/store/rollouts.ts'
-import { HEALTHY } from '../../../support/agent-report.ts'
+import { HEALTHY, reportOf } from '../../../support/agent-report.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
+import { SUPERVISOR } from '../../../support/test-agent.ts'
 
 // A push in stages fails on the first instance that says so, and there is no config to go back to. The others of its
 // stage were sent the config as well: what they say of it a moment later is what became of it on them.
@@ -88,6 +91,34 @@ describe('an answer that comes after the stages have failed with nothing to go b
     expect(kept.map(({ uid }) => uid)).toContain(d.uid)
     const revision = ctx.views.newestRevision(workload.live, workload.live.newestPush!, { withTexts: false })
     expect(revision).toMatchObject({ failed_count: 2, error_groups: [{ count: 2 }] })
+  })
+
+  it('is none where it says again what it had failed before, and was sent nothing of these stages', async () => {
+    ctx = await createFleetContext(database)
+    const workload = new PushedWorkload(ctx, 'abcde')
+    const [a, , , d] = workload.agents
+    d!.fail('exit code 1', config(1).hash)
+    await ctx.advance(500)
+    // It reconnects with a gap in its sequence numbers: what it runs is not known, and is being asked for.
+    d!.lose()
+    const connection: AgentConnection = { id: 7_001, transport: 'ws', send: () => 'sent', drop() {} }
+    const say = (sequenceNum: number, more: Partial<AgentReport>) =>
+      ctx.fleet.receive(connection, reportOf(d!.uid, sequenceNum, { capabilities: SUPERVISOR, ...more }), {})
+    say(50, {})
+    await workload.stage(1, STAGES)
+    a!.fail('exit code 1')
+    await ctx.advance(1_000)
+    const { pushId } = workload.live.newestPush!
+    expect(await workload.stored(pushId)).toMatchObject({
+      status: 'failed',
+      counts: { target: 4, failed: 1 },
+    })
+    const { hash } = config(1)
+    say(51, { remoteConfigStatus: { hash, status: 'failed', errorMessage: 'exit code 1' } })
+    await ctx.advance(1_000)
+    expect(await workload.ends(pushId)).toMatchObject({ d: 'superseded' })
+    expect((await workload.stored(pushId)).counts).toMatchObject({ failed: 1 })
+    expect(workload.live.quarantinedInstances.get(hash)?.has(d!.uid) ?? false).toBe(false)
   })
 
   it('leaves the push failed, and nobody else is offered what it brought', async () => {
