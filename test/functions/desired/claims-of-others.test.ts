@@ -30,7 +30,8 @@ beforeAll(async () => {
   ;[pipeline, heir, eve, ann, bob] = await Promise.all([one!, two!, three!, four!, five!])
 })
 beforeEach(async () => {
-  for (const table of ['approvals', 'managed_configs', 'git_wishes', 'commit_authors', 'commit_claims'])
+  const kept = ['managed_configs', 'git_wishes', 'managed_fleet_configs']
+  for (const table of ['approvals', ...kept, 'commit_authors', 'commit_claims'])
     await database.pool.execute(`delete from ${table}`)
   shop = fakeAgent(ctx.fleet)
   other = fakeAgent(ctx.fleet)
@@ -129,6 +130,34 @@ describe('a token that names everybody keeps nobody from approving', () => {
     const next = await wish(pipeline, shop, NEXT, {})
     expect(await approve(shop, next, bob)).toBe('author')
     expect(await approve(shop, next, ann)).toBe('approved')
+  })
+
+  it('what others ask for elsewhere, by what it says once its own was approved, or runs', async () => {
+    const id = await wish(eve, other, TEXT, naming())
+    expect(await approve(other, id, heir)).toBe('approved')
+    await ctx.advance(1)
+    await wish(eve, other, TEXT, naming(ann))
+    expect(await approve(shop, await request(shop, TEXT), ann)).toBe('approved')
+    const running = fakeAgent(ctx.fleet)
+    await ctx.advance(300)
+    await pushConfig(ctx.fleet, running.workloadId, NEXT)
+    running.apply()
+    await ctx.advance(300)
+    for (const said of [naming(), naming(ann)]) await wish(eve, running, NEXT, said)
+    expect(await approve(shop, await request(shop, NEXT), ann)).toBe('approved')
+    // A person approves it once more, with the names that were said by now.
+    const seen = await wish(eve, running, TEXT, naming())
+    expect(await approve(running, seen, heir)).toBe('approved')
+    expect(await approve(shop, await request(shop, TEXT), ann)).toBe('author')
+  })
+
+  it('what others ask for elsewhere, by what it says of a version once a campaign with that was approved', async () => {
+    const id = await wishFleet(pipeline, 'late', naming())
+    const [first] = await campaignsOf(id, 1)
+    expect(await approveCampaign(first!, heir)).toBe('approved')
+    await ctx.advance(1)
+    await wishFleet(pipeline, 'late', naming(ann))
+    expect(await approve(shop, await request(shop, TEXT), ann)).toBe('approved')
   })
 
   it('nor what a campaign carries', async () => {
