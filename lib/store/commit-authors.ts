@@ -130,7 +130,7 @@ export const toAskedVersion = (
  */
 export const ASKED_AND_CLAIMS = `asked as materialized (
     select r.key, coalesce(v.hash, r.hash) as hash, v.content_hash as content,
-      r.askers || coalesce(array[v.author_id], '{}') as askers, coalesce(r.at, v.created_at) as at,
+      r.askers || array_remove(array[v.author_id], null) as askers, coalesce(r.at, v.created_at) as at,
       r.places
         || array(select m.fleet_config_id::text from fleet_config_members m where m.workload_id = any(r.places))
         || array(select t.workload_id from campaign_targets t where t.campaign_id = r."campaignId" and t.wave is not null)
