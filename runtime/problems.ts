@@ -1,3 +1,5 @@
+import { HOLDER_ACTIVE_DAYS, ROLL_BACK_DAYS } from '../lib/model/lifetimes.ts'
+
 interface Problem {
   status: number
   /** The code on the wire. Absent where it is the key with underscores; null where the body has no room for a code. */
@@ -112,7 +114,7 @@ export const PROBLEMS = {
   },
   'campaign-scope-empty': { status: 400, error: 'scope needs a selector or workload_ids' },
   'campaign-text-invalid': { status: 400, error: 'texts must be Unicode without null characters' },
-  'campaign-too-old': { status: 409, error: 'the campaign ended more than 30 days ago' },
+  'campaign-too-old': { status: 409, error: `the campaign ended more than ${ROLL_BACK_DAYS} days ago` },
   'campaign-wave-ambiguous': { status: 400, error: '{field} has both count and percentage' },
   'campaign-window-invalid': { status: 400, error: '{reason}' },
   'canary-empty': { status: 400, error: 'canary target set is empty' },
@@ -234,7 +236,7 @@ export const PROBLEMS = {
   'groups-too-many': { status: 409, error: 'there are {max} groups already' },
   'holder-inactive': {
     status: 403,
-    error: 'the holder of this token has not signed in for 14 days, or nobody owns the service account',
+    error: `the holder of this token has not signed in for ${HOLDER_ACTIVE_DAYS} days, or nobody owns the service account`,
   },
   'instance-component-missing': {
     status: 409,

@@ -20,6 +20,7 @@ import {
   needsComment,
 } from '../model/campaign-steps.ts'
 import { daysBefore } from '../model/left-stopped.ts'
+import { ROLL_BACK_DAYS } from '../model/lifetimes.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { statesThat } from '../model/target-states.ts'
 import { isReachWithin } from '../selectors/within-scope.ts'
@@ -89,9 +90,6 @@ export interface Decision {
   actor: ApprovalActor
   comment: string
 }
-
-/** For how many days after its end a campaign can be rolled back as a whole; one that is not over can be at any time. */
-const ROLL_BACK_DAYS = 30
 
 /**
  * Store a new campaign as a draft, and in the same transaction what follows from it; where that refuses, no campaign is

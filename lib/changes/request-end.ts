@@ -1,12 +1,12 @@
+import { REQUEST_IDLE_DAYS } from '../model/lifetimes.ts'
 import type { Approval } from '../store/approvals.ts'
 import type { ApprovalStanding } from './approval-standing.ts'
 
 const HOUR_MS = 3_600_000
-/** A request that waits ends so long after its last change, by a comment, an approval or anything else. */
-export const IDLE_MS = 30 * 24 * HOUR_MS
+export const IDLE_MS = REQUEST_IDLE_DAYS * 24 * HOUR_MS
 
 /**
- * When a request that waits to be approved or pushed ends by itself: 30 days after its last change, and one that is
+ * When a request that waits to be approved or pushed ends by itself: so long after its last change, and one that is
  * approved not before its approvals are too old by the approval policy, where that lets them grow older.
  */
 export function endOfRequest(

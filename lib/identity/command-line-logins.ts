@@ -5,6 +5,7 @@ import type { AuditActor } from '../audit/event.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
 import { answerAddress, type CommandLineLogin, isCommandLineLogin } from '../model/command-line-login.ts'
+import { LOGIN_TOKEN_HOURS } from '../model/lifetimes.ts'
 import { deleteLoginTokens, insertApiToken } from '../store/api-tokens.ts'
 import {
   type ConfirmedLogin,
@@ -56,7 +57,7 @@ interface Parts {
 
 /** Short, because the command line is waiting for the code when the browser gets it. */
 const CODE_LIFETIME_MS = 60_000
-const TOKEN_LIFETIME_MS = 12 * 3_600_000
+const TOKEN_LIFETIME_MS = LOGIN_TOKEN_HOURS * 3_600_000
 /**
  * For one person, the most confirmed sign-ins whose token was not fetched yet, and the most login tokens: the oldest
  * are removed.

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
+import { HOLDER_ACTIVE_DAYS } from '../model/lifetimes.ts'
 import { cutGrants, grantsOf } from '../model/scopes.ts'
 import { type ApiTokenRow, findApiToken, noteApiTokenUse, type TokenTerm } from '../store/api-tokens.ts'
 import { type Database, DatabaseUnavailable } from '../store/db.ts'
@@ -21,8 +22,7 @@ export const formatApiToken = (bytes: Uint8Array): string =>
 /** What is stored of a token: SHA-256 in hex. The bytes are random, so a slow hash is not needed. */
 export const hashApiToken = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-/** How long after the last sign-in of a person that person's tokens work. */
-export const HOLDER_ACTIVE_MS = 14 * 86_400_000
+const HOLDER_ACTIVE_MS = HOLDER_ACTIVE_DAYS * 86_400_000
 
 /** Who an API token stands for, or why it is refused. */
 export type TokenAuthentication =

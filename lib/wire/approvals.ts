@@ -223,7 +223,7 @@ const summary = {
     optional(literal(true)),
   ),
   ends_at: note(
-    'When it ends by itself if nobody says anything about it until then: 30 days after its last change, and once its approvals are too old by the approval policy. Only of a request that waits.',
+    'When it ends by itself if nobody says anything about it until then, and not before its approvals are too old by the approval policy. Only of a request that waits.',
     optional(string()),
   ),
   tally: note('Only of a request that waits to be approved or pushed.', optional(ApprovalTally)),

@@ -1,3 +1,4 @@
+import { LOGIN_TOKEN_HOURS } from '../../../lib/model/lifetimes.ts'
 import type { Me } from '../../../lib/wire/identity.ts'
 import { readSeconds } from '../arguments.ts'
 import type { ClientCommandSpec, ClientIo } from '../command.ts'
@@ -16,7 +17,7 @@ export const login: ClientCommandSpec = {
   usage: '[--url URL] [--no-browser | --token-stdin]',
   summary: 'Sign in to a service, so that other commands need no token.',
   details: `A page of the service opens in the browser and asks whether it is you; compare its code with the one printed
-here. You then have a token for 12 hours, which may do what you may, but for what needs a person. It is kept
+here. You then have a token for ${LOGIN_TOKEN_HOURS} hours, which may do what you may, but for what needs a person. It is kept
 for this URL in a file that only you can read. Where no browser is on this machine, make a token under Settings and pass
 it on standard input with --token-stdin. A pipeline sets MUSTER_URL and MUSTER_TOKEN instead and signs in nowhere.`,
   positionals: { min: 0, max: 0 },

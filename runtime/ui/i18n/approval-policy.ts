@@ -1,3 +1,4 @@
+import { REQUEST_IDLE_DAYS } from '../../../lib/model/lifetimes.ts'
 import { defineTexts } from './define.ts'
 
 /** Texts of the approval policy in the settings. */
@@ -25,7 +26,7 @@ export const policyTexts = defineTexts({
     two: 'two',
     author: 'Whoever requested or wrote it counts',
     hours: 'Valid for, in hours',
-    hoursHint: 'Empty: of any age, until the request ends, 30 days after its last change.',
+    hoursHint: `Empty: of any age, until the request ends, ${REQUEST_IDLE_DAYS} days after its last change.`,
     save: 'Change the policy',
     saved: 'This is the policy now.',
     unreadable: (where: string) =>
@@ -69,7 +70,7 @@ export const policyTexts = defineTexts({
     two: 'deux',
     author: 'Celle de qui l’a demandé ou écrit compte',
     hours: 'Valable, en heures',
-    hoursHint: 'Vide : sans limite, jusqu’à la fin de la demande, 30 jours après son dernier changement.',
+    hoursHint: `Vide : sans limite, jusqu’à la fin de la demande, ${REQUEST_IDLE_DAYS} jours après son dernier changement.`,
     save: 'Changer la règle',
     saved: 'C’est la règle désormais.',
     unreadable: (where: string) =>

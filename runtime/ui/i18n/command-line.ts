@@ -1,3 +1,4 @@
+import { LOGIN_TOKEN_HOURS } from '../../../lib/model/lifetimes.ts'
 import { defineTexts } from './define.ts'
 
 /** Texts of the page that signs a command line in. */
@@ -13,7 +14,7 @@ export const commandLineTexts = defineTexts({
     rights: 'It may',
     rightsOf: 'what you may, but nothing that needs a person, such as approving',
     lasts: 'For',
-    lastsOf: '12 hours; you can revoke it under Settings, Tokens',
+    lastsOf: `${LOGIN_TOKEN_HOURS} hours; you can revoke it under Settings, Tokens`,
     confirm: 'The code is the same: sign it in',
     cancel: 'Refuse',
     wrong: 'This address is no sign-in of a command line. Type “muster login” to begin one.',
@@ -34,7 +35,7 @@ export const commandLineTexts = defineTexts({
     rights: 'Elle peut',
     rightsOf: 'ce que vous pouvez, sauf ce qui demande une personne, comme approuver',
     lasts: 'Pendant',
-    lastsOf: '12 heures ; vous pouvez la révoquer sous Réglages, Jetons',
+    lastsOf: `${LOGIN_TOKEN_HOURS} heures ; vous pouvez la révoquer sous Réglages, Jetons`,
     confirm: 'Le code est le même : la connecter',
     cancel: 'Refuser',
     wrong: 'Cette adresse n’est pas une connexion d’une ligne de commande. Tapez « muster login ».',

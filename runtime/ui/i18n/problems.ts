@@ -1,3 +1,4 @@
+import { HOLDER_ACTIVE_DAYS, ROLL_BACK_DAYS } from '../../../lib/model/lifetimes.ts'
 import type { WireCode } from '../../problems.ts'
 import { defineTexts, say } from './define.ts'
 import { describeDiscount } from './discounts.ts'
@@ -62,7 +63,7 @@ export const problemTexts = defineTexts({
     campaign_plan_unnamed: 'It was not said which plan is meant. Look at it again.',
     campaign_scope_empty: 'Say which workloads are meant: a selector or a list.',
     campaign_text_invalid: 'Texts must be Unicode without null characters.',
-    campaign_too_old: 'This campaign ended more than 30 days ago; it cannot be rolled back any more.',
+    campaign_too_old: `This campaign ended more than ${ROLL_BACK_DAYS} days ago; it cannot be rolled back any more.`,
     campaign_wave_ambiguous: '{field} has both a count and a percentage.',
     campaign_window_invalid: 'The windows cannot be used: {reason}.',
     canary_empty: 'The selection reaches nobody.',
@@ -129,8 +130,7 @@ export const problemTexts = defineTexts({
     group_unknown: 'There is no role “{group}”.',
     groups_follow_claims: 'The groups of this user follow the identity provider.',
     groups_too_many: 'There are {max} groups already.',
-    holder_inactive:
-      'The holder of this token has not signed in for 14 days, or nobody owns the service account.',
+    holder_inactive: `The holder of this token has not signed in for ${HOLDER_ACTIVE_DAYS} days, or nobody owns the service account.`,
     instance_component_missing: 'The instance {instance} lacks a component of the config.',
     instance_not_found: 'This instance does not exist, or no longer.',
     instance_remote_config_unsupported: 'The instance {instance} takes no config, or does not report on it.',
@@ -395,7 +395,7 @@ export const problemTexts = defineTexts({
     campaign_plan_unnamed: 'Il n’est pas dit de quel plan il s’agit. Regardez-le de nouveau.',
     campaign_scope_empty: 'Dites quels workloads sont visés : un sélecteur ou une liste.',
     campaign_text_invalid: 'Les textes doivent être en Unicode, sans caractère nul.',
-    campaign_too_old: 'Cette campagne s’est terminée il y a plus de 30 jours ; on ne peut plus en revenir.',
+    campaign_too_old: `Cette campagne s’est terminée il y a plus de ${ROLL_BACK_DAYS} jours ; on ne peut plus en revenir.`,
     campaign_wave_ambiguous: '{field} a à la fois un nombre et un pourcentage.',
     campaign_window_invalid: 'Les fenêtres ne peuvent pas servir : {reason}.',
     canary_empty: 'La sélection n’atteint personne.',
@@ -467,8 +467,7 @@ export const problemTexts = defineTexts({
     group_unknown: 'Il n’y a pas de rôle « {group} ».',
     groups_follow_claims: 'Les groupes de cet utilisateur suivent le fournisseur d’identité.',
     groups_too_many: 'Il y a déjà {max} groupes.',
-    holder_inactive:
-      'Le titulaire de ce jeton ne s’est pas connecté depuis 14 jours, ou personne ne possède le compte de service.',
+    holder_inactive: `Le titulaire de ce jeton ne s’est pas connecté depuis ${HOLDER_ACTIVE_DAYS} jours, ou personne ne possède le compte de service.`,
     instance_component_missing: 'Il manque à l’instance {instance} un composant de la configuration.',
     instance_not_found: 'Cette instance n’existe pas, ou plus.',
     instance_remote_config_unsupported:

@@ -1,3 +1,4 @@
+import { HOLDER_ACTIVE_DAYS } from '../../../lib/model/lifetimes.ts'
 import type { Permission } from '../../../lib/model/permissions.ts'
 import { defineTexts, say } from './define.ts'
 
@@ -54,7 +55,7 @@ export const rightsTexts = defineTexts({
     nothing: 'read the fleet',
     idle: {
       expired: 'has expired',
-      holder_inactive: 'does not work: its holder has not signed in for 14 days',
+      holder_inactive: `does not work: its holder has not signed in for ${HOLDER_ACTIVE_DAYS} days`,
       ownerless: 'does not work: nobody owns the service account',
     },
     why: { needs_person: 'takes a person', not_held: 'the holder may not' },
@@ -76,7 +77,7 @@ export const rightsTexts = defineTexts({
     nothing: 'lire le parc',
     idle: {
       expired: 'a expiré',
-      holder_inactive: 'ne fonctionne pas : son détenteur ne s’est pas connecté depuis 14 jours',
+      holder_inactive: `ne fonctionne pas : son détenteur ne s’est pas connecté depuis ${HOLDER_ACTIVE_DAYS} jours`,
       ownerless: 'ne fonctionne pas : personne ne répond du compte de service',
     },
     why: { needs_person: 'demande une personne', not_held: 'le détenteur ne peut pas' },

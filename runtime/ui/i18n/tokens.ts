@@ -1,9 +1,10 @@
+import { HOLDER_ACTIVE_DAYS } from '../../../lib/model/lifetimes.ts'
 import { defineTexts } from './define.ts'
 
 /** Texts of API tokens and service accounts. */
 export const tokenTexts = defineTexts({
   en: {
-    lead: 'A token lets a program act in your name, with the rights you give it. It works while you sign in at least every 14 days.',
+    lead: `A token lets a program act in your name, with the rights you give it. It works while you sign in at least every ${HOLDER_ACTIVE_DAYS} days.`,
     none: 'There is no token.',
     create: 'New token',
     make: 'Make the token',
@@ -42,7 +43,7 @@ export const tokenTexts = defineTexts({
     taken: 'There is a service account with this name already.',
   },
   fr: {
-    lead: 'Un jeton laisse un programme agir en votre nom, avec les droits que vous lui donnez. Il fonctionne tant que vous vous connectez au moins tous les 14 jours.',
+    lead: `Un jeton laisse un programme agir en votre nom, avec les droits que vous lui donnez. Il fonctionne tant que vous vous connectez au moins tous les ${HOLDER_ACTIVE_DAYS} jours.`,
     none: 'Il n’y a pas de jeton.',
     create: 'Nouveau jeton',
     make: 'Créer le jeton',
