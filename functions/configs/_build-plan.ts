@@ -1,3 +1,4 @@
+import { compareWithRunning } from '../../lib/configs/compare-running.ts'
 import { planPush } from '../../lib/configs/plan.ts'
 import { policyForWorkload } from '../../lib/configs/policy/policy.ts'
 import type { ConfigPlan } from '../../lib/wire/plan.ts'
@@ -11,7 +12,9 @@ type Built = { ok: true; plan: ConfigPlan } | { ok: false; code: 'workload-not-f
 export async function buildPlan(workloadId: string, draft: string, ctx: Context): Promise<Built> {
   const target = await ctx.configTargets.find(workloadId)
   if (target === null) return { ok: false, code: 'workload-not-found' }
-  const current = await ctx.configTargets.currentConfig(workloadId)
+  const compared = await compareWithRunning(ctx, workloadId, draft)
+  if (!compared.ok) return compared
+  const { current, diff, comparedWith } = compared
   const validated = await ctx.configs.validate(draft, {
     target,
     requestedVersion: '',
@@ -24,18 +27,7 @@ export async function buildPlan(workloadId: string, draft: string, ctx: Context)
     policyForWorkload(target, { candidate: draft, current }, approval, ctx.config.policy),
   )
   if (!judged.ok) return judged
-  // Before the first push from muster, only the reports of the instances tell what runs.
-  const reported = current === null ? await ctx.configTargets.reportedConfig(workloadId) : null
-  const before = reported === null ? null : await ctx.configs.baseOfReport(draft, reported.text)
-  if (before !== null && !before.ok) return before
-  const base = current ?? before?.base ?? null
-  const compared =
-    base === null
-      ? null
-      : await ctx.configs.diff({ baseText: base, targetText: draft, workload: null, peers: [] })
-  if (compared !== null && !compared.ok) return compared
   const { result: validation, required } = validated
-  const diff = compared?.diff ?? null
   return {
     ok: true,
     plan: {
@@ -46,7 +38,7 @@ export async function buildPlan(workloadId: string, draft: string, ctx: Context)
         required,
         diff,
         policy: judged.evaluation,
-        comparedWith: current !== null ? 'active' : base !== null ? 'reported' : 'nothing',
+        comparedWith,
       }),
       export: exportOf(workloadId),
     },

@@ -73,6 +73,7 @@ export function toApprovalSummary(approval: Approval, around: ApprovalSurroundin
     ...(configHash === null ? {} : { config_hash: configHash }),
     ...(pushId === null ? {} : { push_id: pushId }),
     ...(pushedAt === null ? {} : { pushed_at: pushedAt.toISOString() }),
+    ...(approval.risk === null ? {} : { risk: approval.risk }),
     ...(around.push === null ? {} : { outcome: toOutcome(around.push, around) }),
     ...(closedBy === null ? {} : { closed_by: closedBy }),
     ...(closedAt === null ? {} : { closed_at: closedAt.toISOString() }),

@@ -2,6 +2,8 @@ import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { ComponentRef } from '../configs/check/components.ts'
 import type { ConfigTarget } from '../configs/check/target.ts'
+import { compareWithRunning } from '../configs/compare-running.ts'
+import { riskOfPush } from '../configs/plan.ts'
 import { policyForWorkload } from '../configs/policy/policy.ts'
 import { findObstacle } from '../fleet/pushes/find-obstacle.ts'
 import { toApprovalFrame } from '../hub/approval-frame.ts'
@@ -20,6 +22,7 @@ import {
 } from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
 import type { StagePlan } from '../store/rollouts.ts'
+import type { PushedRisk } from '../wire/approvals.ts'
 import type { PolicyEvaluation } from '../wire/policy.ts'
 import {
   type ApprovalActor,
@@ -117,7 +120,21 @@ async function judgeAndPush(parts: ApprovalParts, push: ApprovalPush): Promise<P
   const checked = await checkDraft(parts, approval.draftYaml, target)
   if (!checked.ok) return checked
   const blocked = await judgePolicy(parts, push, approval, target)
-  return blocked ?? commit(parts, push, approval, prodTarget, target, checked.required)
+  if (blocked !== null) return blocked
+  const risk = await judgeRisk(parts, approval, target)
+  return commit(parts, push, approval, { prodTarget, target, required: checked.required, risk })
+}
+
+/** How risky the push is, for whoever looks later; null where nobody has time to tell, which holds up no push. */
+async function judgeRisk(
+  parts: ApprovalParts,
+  { draftYaml: draft }: ApprovalWithDraft,
+  target: ConfigTarget,
+): Promise<PushedRisk | null> {
+  const compared = await compareWithRunning(parts, target.workloadId, draft)
+  if (!compared.ok) return null
+  const { severity, reasons, reason_codes = [] } = riskOfPush({ draft, target, diff: compared.diff })
+  return { severity, reasons, reason_codes, compared_with: compared.comparedWith }
 }
 
 type Labelled = Pick<ConfigTarget, 'labels' | 'trustedLabels'>
@@ -198,14 +215,20 @@ async function judgePolicy(
   return recorded.ok ? { ok: false, code: 'config-policy-blocked', policy: evaluation } : recorded
 }
 
+/** What was found out about a push before it is made. */
+interface Judged {
+  prodTarget: boolean
+  target: ConfigTarget
+  required: readonly ComponentRef[]
+  risk: PushedRisk | null
+}
+
 /** Write revision, targets, offers, assignment, request and audit record in one transaction; then tell browsers. */
 async function commit(
   parts: ApprovalParts,
   push: ApprovalPush,
   approval: ApprovalWithDraft,
-  prodTarget: boolean,
-  target: ConfigTarget,
-  required: readonly ComponentRef[],
+  { prodTarget, target, required, risk }: Judged,
 ): Promise<PushApprovalOutcome | Moved> {
   const { actor, breakGlass, workloadId } = push
   // Approvals are counted again: an approver may have lost the right, and the policy may ask for more.
@@ -236,7 +259,7 @@ async function commit(
       if (locked === null) return { ok: false, code: 'approval-not-found' }
       const refusal = refuseStatus(locked.status, breakGlass) ?? (await refuseShortfall(tx, locked))
       if (refusal !== null) return refusal
-      const mark = { ...markOf(push, approval, prodTarget), pushId, now: parts.clock.now() }
+      const mark = { ...markOf(push, approval, prodTarget), risk, pushId, now: parts.clock.now() }
       pushed = await markPushed(tx, mark)
       await holdAfter(parts, tx, { workloadId, actor, reason: push.comment || 'pushed to on its own' })
       if (breakGlass)

@@ -25,10 +25,37 @@ export interface PlanFacts {
   policy: PolicyEvaluation
 }
 
+/**
+ * How risky a draft is: by what it changes, high where it failed here, however little it changes, and less where it only
+ * gives up a destination that nobody can reach.
+ */
+function riskOf(
+  { draft, target, diff }: Pick<PlanFacts, 'draft' | 'target' | 'diff'>,
+  { severity, mended }: WeighedRisk,
+): Omit<ConfigPlan['risk_score'], 'applies_to_count'> {
+  const { reasons, reason_codes: codes = [] } = diff?.risk_score ?? { reasons: [] }
+  const hasFailed = target.failedHashes.has(configHash(draft))
+  const first = [...(hasFailed ? [FAILED_HERE] : []), ...(mended.length > 0 ? [MENDS] : [])]
+  return {
+    severity: hasFailed ? 'high' : severity,
+    reasons: [...first.map(({ reason }) => reason), ...reasons],
+    reason_codes: [...first.map(({ code }) => code), ...codes],
+    ...(mended.length === 0 ? {} : { mended_risk_ids: [...mended] }),
+  }
+}
+
+const weigh = ({ diff, target }: Pick<PlanFacts, 'target' | 'diff'>): WeighedRisk =>
+  diff === null ? NO_RISK : weighRisks(diff, target.failing)
+
+/** How risky it is to push a draft, in the words of its plan. */
+export const riskOfPush = (
+  facts: Pick<PlanFacts, 'draft' | 'target' | 'diff'>,
+): Omit<ConfigPlan['risk_score'], 'applies_to_count'> => riskOf(facts, weigh(facts))
+
 /** What a push of a draft to a workload would do, and what stands in its way. */
 export function planPush(facts: PlanFacts): Omit<ConfigPlan, 'export'> {
   const { draft, target, validation, required, policy } = facts
-  const weighed = facts.diff === null ? NO_RISK : weighRisks(facts.diff, target.failing)
+  const weighed = weigh(facts)
   const planned = planTarget(facts, weighed)
   const isCollector = target.type === 'collector'
   const excluded = validation.valid ? excludedInstances(required, target.instances) : []
@@ -72,25 +99,6 @@ export function planPush(facts: PlanFacts): Omit<ConfigPlan, 'export'> {
     hard_failures: hardFailures,
     can_push: hardFailures.length === 0,
     apply_allowed: hardFailures.length === 0,
-  }
-}
-
-/**
- * How risky a draft is: by what it changes, high where it failed here, however little it changes, and less where it only
- * gives up a destination that nobody can reach.
- */
-function riskOf(
-  { draft, target, diff }: PlanFacts,
-  { severity, mended }: WeighedRisk,
-): Omit<ConfigPlan['risk_score'], 'applies_to_count'> {
-  const { reasons, reason_codes: codes = [] } = diff?.risk_score ?? { reasons: [] }
-  const hasFailed = target.failedHashes.has(configHash(draft))
-  const first = [...(hasFailed ? [FAILED_HERE] : []), ...(mended.length > 0 ? [MENDS] : [])]
-  return {
-    severity: hasFailed ? 'high' : severity,
-    reasons: [...first.map(({ reason }) => reason), ...reasons],
-    reason_codes: [...first.map(({ code }) => code), ...codes],
-    ...(mended.length === 0 ? {} : { mended_risk_ids: [...mended] }),
   }
 }
 

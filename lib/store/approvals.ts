@@ -1,4 +1,5 @@
 import { gitGroupOf } from '../model/git-group.ts'
+import type { PushedRisk } from '../wire/approvals.ts'
 import type { APPROVAL_STATUSES } from '../wire/values.ts'
 import { DRAFT_OF_A } from './approval-drafts.ts'
 import { authorsOf } from './approval-votes.ts'
@@ -45,6 +46,8 @@ export interface Approval {
   createdAt: Date
   updatedAt: Date
   pushedAt: Date | null
+  /** How risky it was when it was pushed; null of one that was not, and where nobody could tell. */
+  risk: PushedRisk | null
 }
 
 /** A request with the text of its draft, '' where that was forgotten. */
@@ -81,6 +84,7 @@ const OF = columns<keyof Approval>({
   createdAt: 'created_at',
   updatedAt: 'updated_at',
   pushedAt: 'pushed_at',
+  risk: 'risk',
 })
 const COLUMNS = OF.select()
 const COLUMNS_OF_A = OF.select('a')
@@ -448,12 +452,14 @@ export async function markPushed(
     prodDoubleConfirmed: boolean
     breakGlass: boolean
     breakGlassReason: string | null
+    risk: PushedRisk | null
     now: Date
   },
 ): Promise<Approval> {
   const rows = await tx.query<Approval>(
     `update approvals set status = 'pushed', pushed_at = $2, updated_at = $2, push_id = $3, config_hash = $4,
-       push_comment = $5, prod_target = $6, prod_double_confirmed = $7, break_glass = $8, break_glass_reason = $9
+       push_comment = $5, prod_target = $6, prod_double_confirmed = $7, break_glass = $8, break_glass_reason = $9,
+       risk = $10
      where id = $1 returning ${COLUMNS}`,
     [
       push.id,
@@ -465,6 +471,7 @@ export async function markPushed(
       push.prodDoubleConfirmed,
       push.breakGlass,
       push.breakGlassReason,
+      push.risk === null ? null : JSON.stringify(push.risk),
     ],
   )
   return rows[0]!

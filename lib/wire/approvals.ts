@@ -10,6 +10,7 @@ import {
   string,
   type,
 } from 'superstruct'
+import { ComparedWith, RiskLevel } from './plan.ts'
 import { PushAftermath, PushOutcome, RevisionPhase, RevisionStatus, RolloutStatus } from './revisions.ts'
 import { RolloutStageRequest } from './rollouts.ts'
 import { listOf, named, note, type Sent } from './structs.ts'
@@ -190,6 +191,18 @@ export const ApprovalRetirement = named(
 )
 export type ApprovalRetirement = Infer<typeof ApprovalRetirement>
 
+export const PushedRisk = named(
+  'PushedRisk',
+  'How risky a change was when it was pushed, as its plan said then.',
+  type({
+    severity: RiskLevel,
+    reasons: array(string()),
+    reason_codes: optional(array(string())),
+    compared_with: note('What it was judged against; of nothing the risk is not known.', ComparedWith),
+  }),
+)
+export type PushedRisk = Infer<typeof PushedRisk>
+
 const summary = {
   id: string(),
   workload_id: string(),
@@ -241,6 +254,10 @@ const summary = {
   config_hash: optional(string()),
   push_id: optional(string()),
   pushed_at: optional(string()),
+  risk: note(
+    'Only of a request that was pushed; absent of those from before this was kept.',
+    optional(PushedRisk),
+  ),
   outcome: note('Only of a request that was pushed.', optional(ApprovalOutcome)),
   closed_by: note('Whoever rejected or withdrew it, or decided what took its place.', optional(string())),
   retired_by: note(

@@ -82,6 +82,9 @@ export const changeTexts = defineTexts({
     fillInGo: 'Put in',
     fillInNothing: 'Write at least one value.',
     riskUnknown: 'risk not known',
+    notCompared: 'not compared: what runs is not known',
+    notComparedAway: 'not compared: nothing is connected',
+    checkUnknown: 'not known: nothing is connected',
     againstReported: 'It is compared with what the instances report to run.',
     notOurs: {
       never: 'Nothing was pushed here yet.',
@@ -302,6 +305,9 @@ export const changeTexts = defineTexts({
     fillInGo: 'Remplir',
     fillInNothing: 'Écrivez au moins une valeur.',
     riskUnknown: 'risque inconnu',
+    notCompared: 'non comparé : on ne sait pas ce qui tourne',
+    notComparedAway: 'non comparé : rien n’est connecté',
+    checkUnknown: 'inconnu : rien n’est connecté',
     againstReported: 'La comparaison est faite avec ce que les instances disent exécuter.',
     notOurs: {
       never: 'Rien n’a encore été poussé ici.',
@@ -540,7 +546,11 @@ export const changeTexts = defineTexts({
 const REASONS_SHOWN = 2
 
 /** Why a change is as risky as it is, in a few words; empty where it is not. */
-export function sayRisk({ severity, reasons, reason_codes: codes = [] }: RiskScore): string {
+export function sayRisk({
+  severity,
+  reasons,
+  reason_codes: codes = [],
+}: Pick<RiskScore, 'severity' | 'reasons' | 'reason_codes'>): string {
   if (severity === 'none' || severity === 'low') return ''
   const said = reasons.map((reason, at) => translated(say(changeTexts).rule, codes[at] ?? '', reason))
   const more = said.length > REASONS_SHOWN ? ' …' : ''

@@ -24,12 +24,23 @@ import { useInSight } from '../state/use-in-sight.ts'
 import { useResource } from '../state/use-resource.ts'
 import { useWaitingCampaigns } from '../state/waiting-campaigns.ts'
 import { Asked, WaitingCampaigns } from './approval-campaigns.tsx'
-import { RiskMark } from './diff-summary.tsx'
+import { findsNobody, RiskMark, RiskOf } from './diff-summary.tsx'
 import { ApprovalMark, isOver } from './review-story.tsx'
 import { Reviews } from './reviews.tsx'
 
 interface Approval {
   approval: ApprovalSummary
+}
+
+/** How risky a change was when it was pushed. */
+function PushedRisk({ of: risk }: { of: NonNullable<ApprovalSummary['risk']> }) {
+  const why = sayRisk(risk)
+  return (
+    <>
+      <RiskOf of={risk} comparedWith={risk.compared_with} isAway={false} />
+      {why !== '' && <div class="beneath">{why}</div>}
+    </>
+  )
 }
 
 /** How risky a change was that is over, against what was active when it was asked for; it is asked once it is in sight. */
@@ -71,7 +82,11 @@ function Risk({ approval }: Approval) {
   const why = sayRisk(plan.data.risk_score)
   return (
     <>
-      <RiskMark risk={plan.data.risk_score.severity} />
+      <RiskOf
+        of={plan.data.risk_score}
+        comparedWith={plan.data.compared_with}
+        isAway={findsNobody(plan.data)}
+      />
       {why !== '' && <div class="beneath">{why}</div>}
       {blocked !== null && <div class="beneath bad">{blocked}</div>}
     </>
@@ -166,7 +181,13 @@ function columnsOf(): TableColumn<ApprovalSummary>[] {
       title: column.risk,
       look: 'text told',
       cell: (approval) =>
-        isOver(approval) ? <PastRisk approval={approval} /> : <Risk approval={approval} />,
+        approval.risk ? (
+          <PushedRisk of={approval.risk} />
+        ) : isOver(approval) ? (
+          <PastRisk approval={approval} />
+        ) : (
+          <Risk approval={approval} />
+        ),
     },
     { title: column.state, look: 'text told', cell: (approval) => <State approval={approval} /> },
   ]

@@ -20,8 +20,23 @@ const LOOK: Record<ValidationCheck['status'], readonly [Tone, Shape]> = {
   skipped: ['idle', 'ring'],
 }
 
+/** Checks of what instances have: where none is connected they pass, as nobody says otherwise. */
+const OF_INSTANCES: ReadonlySet<ValidationCheck['id']> = new Set([
+  'component_availability',
+  'collector_version_compatibility',
+])
+
 /** The five checks of a draft, each with what it found. */
-export function Checks({ of, isStale }: { of: Resource<ValidationResult>; isStale: boolean }) {
+export function Checks({
+  of,
+  isStale,
+  isAway,
+}: {
+  of: Resource<ValidationResult>
+  isStale: boolean
+  /** Whether nothing is connected that it could be held to. */
+  isAway: boolean
+}) {
   const words = say(changeTexts)
   return (
     <section class="pane" aria-label={words.checks} aria-busy={isStale || of.isLoading}>
@@ -31,13 +46,15 @@ export function Checks({ of, isStale }: { of: Resource<ValidationResult>; isStal
       {of.failure && <FailureNotice failure={of.failure} retry={of.reload} />}
       <ul class="list" aria-live="polite">
         {of.data?.checks.map((check) => {
-          const [tone, shape] = LOOK[check.status]
+          const isUnknown = isAway && check.status === 'passed' && OF_INSTANCES.has(check.id)
+          const [tone, shape] = LOOK[isUnknown ? 'skipped' : check.status]
           const messages = check.messages?.filter(({ severity }) => severity !== 'info') ?? []
           return (
             <li key={check.id} class={tone}>
               <Icon shape={shape} />
               <div>
                 <span style={{ color: 'var(--ink)' }}>{words.check[check.id] ?? check.label}</span>
+                {isUnknown && <span class="muted"> · {words.checkUnknown}</span>}
                 {check.status === 'skipped' && <span class="muted"> · {words.skipped}</span>}
                 {messages.map((message) => (
                   <div key={`${message.code}${message.path}${message.message}`}>

@@ -37,7 +37,7 @@ import { useFailing } from '../state/use-failing.ts'
 import { type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
 import { Placeholders } from './change-placeholders.tsx'
-import { DiffSummary } from './diff-summary.tsx'
+import { DiffSummary, findsNobody } from './diff-summary.tsx'
 import {
   FailedBefore,
   FrozenNotice,
@@ -460,7 +460,7 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
       </div>
       <div>
         {mayHoldPlaceholders && <Placeholders draft={draft.text.value} onFill={draft.replace} />}
-        <Checks of={validation} isStale={isStale} />
+        <Checks of={validation} isStale={isStale} isAway={plan.data !== null && findsNobody(plan.data)} />
         {plan.data && <PolicyPane plan={plan.data} />}
         {plan.data && (
           <ReachPane

@@ -1,5 +1,6 @@
+import type { ComponentChildren } from 'preact'
 import type { ConfigDiff } from '../../../lib/wire/diff.ts'
-import type { ConfigPlan, RiskLevel } from '../../../lib/wire/plan.ts'
+import type { ComparedWith, ConfigPlan, RiskLevel, RiskScore } from '../../../lib/wire/plan.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { findingTexts, translated } from '../i18n/check-findings.ts'
 import { say } from '../i18n/define.ts'
@@ -24,6 +25,30 @@ export function RiskMark({ risk }: { risk: RiskLevel }) {
     </Mark>
   )
 }
+
+/** How risky a change is; where it could be compared with nothing, nobody knows. `isAway`: nothing is connected. */
+export function RiskOf({
+  of: { severity },
+  comparedWith,
+  isAway,
+}: {
+  of: Pick<RiskScore, 'severity'>
+  comparedWith: ComparedWith | undefined
+  isAway: boolean
+}) {
+  const words = say(changeTexts)
+  // One that failed here is risky whatever it is compared with.
+  if (comparedWith !== 'nothing' || severity !== 'none') return <RiskMark risk={severity} />
+  return (
+    <Mark tone="idle" shape="ring">
+      {isAway ? words.notComparedAway : words.notCompared}
+    </Mark>
+  )
+}
+
+/** Whether a push would find nobody. */
+export const findsNobody = ({ summary }: Pick<ConfigPlan, 'summary'>): boolean =>
+  (summary.reached_instance_count ?? 0) + (summary.excluded_instance_count ?? 0) === 0
 
 function toText(word: DiffWord): string {
   const words = say(changeTexts).summary
@@ -122,20 +147,40 @@ function Does({ lines }: { lines: readonly DiffWord[] }) {
   )
 }
 
-/** How risky it is; null where nobody knows. */
-function SummaryHead({ risk }: { risk: RiskLevel | null }) {
-  const words = say(changeTexts)
+/** What stands above what a change does: how risky it is. */
+function SummaryHead({ risk }: { risk: ComponentChildren }) {
   return (
     <div class="head" style={{ marginBottom: '8px' }}>
-      <h2 style={{ margin: '0' }}>{words.what}</h2>
-      {risk === null ? (
-        <Mark tone="idle" shape="ring">
-          {words.riskUnknown}
-        </Mark>
-      ) : (
-        <RiskMark risk={risk} />
-      )}
+      <h2 style={{ margin: '0' }}>{say(changeTexts).what}</h2>
+      {risk}
     </div>
+  )
+}
+
+const RiskUnknown = () => (
+  <Mark tone="idle" shape="ring">
+    {say(changeTexts).riskUnknown}
+  </Mark>
+)
+
+/** A risk as far as it is told here. */
+type Risk = Pick<RiskScore, 'severity' | 'mended_risk_ids'>
+
+/** A plan, or what was kept of one. */
+type Planned = Pick<ConfigPlan, 'compared_with'> & Partial<Pick<ConfigPlan, 'summary'>> & { risk_score: Risk }
+
+const PlannedRisk = ({ of: { risk_score: risk, compared_with: comparedWith, summary } }: { of: Planned }) => (
+  <RiskOf of={risk} comparedWith={comparedWith} isAway={summary !== undefined && findsNobody({ summary })} />
+)
+
+/** Why there is nothing to compare, below how risky it is where somebody is to decide. */
+function NothingBefore({ risk, children }: { risk: ComponentChildren; children: ComponentChildren }) {
+  if (risk === null) return <>{children}</>
+  return (
+    <section class="pane" aria-label={say(changeTexts).what}>
+      <SummaryHead risk={risk} />
+      {children}
+    </section>
   )
 }
 
@@ -157,7 +202,9 @@ export function DiffSummary({
   /** Whether the checks found errors in `after`; then nobody knows what it would do. */
   isInvalid: boolean
   /** The plan of `after`, which also knows whether it failed here; null where there is none. */
-  planned?: Pick<ConfigPlan, 'risk_score'> | null
+  planned?:
+    | (Pick<ConfigPlan, 'compared_with'> & Partial<Pick<ConfigPlan, 'summary'>> & { risk_score: Risk })
+    | null
   /** Why there is no `before`, where it is not that no config ran before; null where it is. */
   whyNothing?: string | null
 }) {
@@ -168,7 +215,13 @@ export function DiffSummary({
     (abort) =>
       api.diff({ base_yaml: before, target_yaml: after, context: { workload_id: workloadId } }, abort),
   )
-  if (before.trim() === '') return <p class="muted">{whyNothing ?? words.firstConfig}</p>
+  const plannedRisk = planned && <PlannedRisk of={planned} />
+  if (before.trim() === '')
+    return (
+      <NothingBefore risk={plannedRisk}>
+        <p class="muted">{whyNothing ?? words.firstConfig}</p>
+      </NothingBefore>
+    )
   if (before === after)
     return (
       <p class="muted">{reported === null ? words.nothingChanged : `${reported} ${words.sameAsReported}`}</p>
@@ -176,12 +229,37 @@ export function DiffSummary({
   if (diff.failure) return <FailureNotice failure={diff.failure} retry={diff.reload} />
   if (diff.data === null) return <p class="muted">{words.checking}</p>
   const { data } = diff
+  const isJudged = data.valid && !isInvalid
+  return (
+    <Summary
+      of={data}
+      workloadId={workloadId}
+      reported={reported}
+      risk={isJudged ? (plannedRisk ?? <RiskMark risk={data.summary.overall_risk} />) : <RiskUnknown />}
+      mended={planned?.risk_score.mended_risk_ids ?? []}
+    />
+  )
+}
+
+/** A change in words, below how risky it is. */
+function Summary({
+  of: data,
+  workloadId,
+  reported,
+  risk,
+  mended,
+}: {
+  of: ConfigDiff
+  workloadId: string
+  reported: string | null
+  risk: ComponentChildren
+  mended: readonly string[]
+}) {
+  const words = say(changeTexts)
   const lines = listDiffWords(data)
   return (
     <section class="pane" aria-label={words.what}>
-      <SummaryHead
-        risk={data.valid && !isInvalid ? (planned?.risk_score.severity ?? data.summary.overall_risk) : null}
-      />
+      <SummaryHead risk={risk} />
       {reported !== null && (
         <p class="muted">
           {reported} {words.againstReported}
@@ -190,7 +268,7 @@ export function DiffSummary({
       <Unreadable diff={data} />
       {lines.length === 0 && data.valid && <p class="muted">{words.noMeaning}</p>}
       <Does lines={lines} />
-      <Risks diff={data} mended={planned?.risk_score.mended_risk_ids ?? []} />
+      <Risks diff={data} mended={mended} />
       <Reach diff={data} workloadId={workloadId} />
     </section>
   )

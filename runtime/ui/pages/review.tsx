@@ -19,7 +19,7 @@ import { callOf } from '../state/names.ts'
 import { can, may } from '../state/session.ts'
 import { type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
-import { DiffSummary } from './diff-summary.tsx'
+import { DiffSummary, findsNobody } from './diff-summary.tsx'
 import { ReviewDecision } from './review-decision.tsx'
 import {
   ApprovedBeside,
@@ -42,7 +42,8 @@ function useBefore(workload: WorkloadRecord, approval: ApprovalRecord) {
     api.revision(workload.id, hash, abort),
   )
   // A first push replaces the config that the instances report.
-  const isFirst = hash === '' && !isClosed && may('config:read_content')
+  const isFirst =
+    hash === '' && !isClosed && workload.connected_instance_count > 0 && may('config:read_content')
   const reported = useResource(isFirst ? `reported:${workload.id}` : null, (abort) =>
     api.reportedConfig(workload.id, abort),
   )
@@ -107,6 +108,52 @@ function Notices({
   )
 }
 
+/** Whom it reaches, the decision, and what the policy and the checks say: before it, where that stands in its way. */
+function Deciding({
+  workload,
+  approval,
+  reload,
+  validation,
+  plan,
+  instances,
+}: ReturnType<typeof useReview> & {
+  workload: WorkloadRecord
+  approval: ApprovalRecord
+  reload: () => void
+}) {
+  const policy = plan && <PolicyPane key="policy" plan={plan} />
+  const checks = !isOver(approval) && (
+    <Checks key="checks" of={validation} isStale={false} isAway={plan !== null && findsNobody(plan)} />
+  )
+  const [isForbidden, isInvalid] = [plan?.policy.decision === 'block', validation.data?.valid === false]
+  return (
+    <div>
+      {plan && (
+        <ReachPane
+          plan={plan}
+          workload={workload}
+          instances={instances}
+          environment={approval.target_env || environmentOf(workload)}
+        />
+      )}
+      <div class="blockers" key="before">
+        {isForbidden && policy}
+        {isInvalid && checks}
+      </div>
+      <ReviewDecision key="decision" workload={workload} approval={approval} plan={plan} reload={reload} />
+      <Story key="story" approval={approval} />
+      <div class="blockers" key="after">
+        {!isForbidden && policy}
+        {!isInvalid && checks}
+      </div>
+    </div>
+  )
+}
+
+/** How risky a request was when it was pushed, in the form of a plan. */
+const keptRisk = ({ risk }: ApprovalRecord) =>
+  risk === undefined ? null : { risk_score: risk, compared_with: risk.compared_with }
+
 function Review({
   workload,
   approval,
@@ -119,7 +166,8 @@ function Review({
   const words = say(changeTexts)
   const isClosed = isOver(approval)
   const before = useBefore(workload, approval)
-  const { validation, plan, instances } = useReview(workload, approval)
+  const review = useReview(workload, approval)
+  const { validation, plan } = review
   return (
     <>
       {!isClosed && <Notices workload={workload} approval={approval} plan={plan} />}
@@ -134,7 +182,7 @@ function Review({
                 after={approval.draft_yaml}
                 reported={before.isReported ? sayNotOurs(workload) : null}
                 isInvalid={validation.data !== null && !validation.data.valid}
-                planned={plan}
+                planned={plan ?? keptRisk(approval)}
                 whyNothing={unless('config:read_content') ?? (isClosed ? words.beforeNotKept : null)}
               />
               <div class="pane flush">
@@ -147,22 +195,7 @@ function Review({
             </>
           )}
         </div>
-        <div>
-          {plan && (
-            <ReachPane
-              plan={plan}
-              workload={workload}
-              instances={instances}
-              environment={approval.target_env || environmentOf(workload)}
-            />
-          )}
-          <ReviewDecision workload={workload} approval={approval} plan={plan} reload={of.reload} />
-          <Story approval={approval} />
-          <div class="blockers">
-            {plan && <PolicyPane plan={plan} />}
-            {!isClosed && <Checks of={validation} isStale={false} />}
-          </div>
-        </div>
+        <Deciding workload={workload} approval={approval} reload={of.reload} {...review} />
       </div>
     </>
   )

@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { pasteInto } from './support/browser.ts'
+import { eventually } from '../../support/eventually.ts'
+import { pasteInto, SHOTS } from './support/browser.ts'
 import { pushAndSettle, workloadId } from './support/scene.ts'
 import { connectAgent, page, seen, service, useStage } from './support/stage.ts'
 
@@ -32,6 +34,7 @@ let broken = ''
 
 useStage({
   pages: 'each',
+  env: { WORKLOAD_DISCONNECT_GRACE_SECONDS: '2' },
   async prepare() {
     connectAgent('checkout', 'checkout-1', { initialConfig: RUNS })
     // In the same cluster and namespace: a push to the other does not reach it.
@@ -75,6 +78,56 @@ test('a first takeover is compared with what runs, says so, and a new destinatio
   await service.api.post(path, { comment: 'later' }, 200)
   await page.reload()
   await page.getByText('What it replaced was what the instances reported then', { exact: false }).waitFor()
+  expect(seen.complaints).toEqual([])
+})
+
+test('what could not be compared is called that, in the list and on its page, and is no green tick', async () => {
+  const agent = connectAgent('silent', 'silent-1', { initialConfig: RUNS })
+  const silent = await workloadId(service, 'silent')
+  const request = { draft_yaml: WITH_DESTINATION, comment: 'Nobody is there' }
+  const path = `/api/workloads/${silent}/config/approvals`
+  const asked = await service.api.post(path, request, 201)
+  await agent.stop()
+  await eventually('it is gone', async () => {
+    const { status } = await service.api.get(`/api/workloads/${silent}`)
+    return status === 'disconnected'
+  })
+  const away = 'not compared: nothing is connected'
+  const picture = async (name: string) => {
+    for (const width of [1440, 390])
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.setViewportSize({ width, height: 900 })
+        await page.emulateMedia({ colorScheme })
+        await page.screenshot({ path: join(SHOTS, `${name}-${width}-${colorScheme}.png`), fullPage: true })
+      }
+    await page.setViewportSize({ width: 1440, height: 900 })
+  }
+  await page.goto(`/workloads/${silent}/changes/${asked.id}`)
+  await what().getByText(away).waitFor()
+  const checks = page.getByRole('region', { name: 'Checks' })
+  for (const name of ['Components', 'Version'])
+    await checks
+      .getByRole('listitem')
+      .filter({ hasText: name })
+      .getByText('not known: nothing is connected')
+      .waitFor()
+  await expect.poll(() => page.getByText('no risk seen').count()).toBe(0)
+  await picture('not-compared')
+  await page.goto('/approvals')
+  const row = page.getByRole('row', { name: /Nobody is there/ })
+  await row.getByText(away).waitFor()
+  await picture('not-compared-list')
+  expect(seen.complaints).toEqual([])
+})
+
+test('how risky it was is told of what was pushed as well', async () => {
+  connectAgent('pushed', 'pushed-1', { initialConfig: RUNS })
+  const pushed = await workloadId(service, 'pushed')
+  await pushAndSettle(service, pushed, WITH_DESTINATION)
+  await page.goto('/approvals?status=pushed')
+  const row = page.getByRole('row', { name: /pushed/ }).first()
+  await row.getByText('high risk').waitFor()
+  await row.getByText('New destination').waitFor()
   expect(seen.complaints).toEqual([])
 })
 

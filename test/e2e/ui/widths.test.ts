@@ -1,8 +1,9 @@
+import { join } from 'node:path'
 import type { Locator } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { Api } from '../support/service.ts'
-import { signIn, visit } from './support/browser.ts'
+import { SHOTS, signIn, visit } from './support/browser.ts'
 import {
   FAILING_EXPORTER,
   GATEWAY,
@@ -175,6 +176,22 @@ describe('on half a desk', () => {
     await page.goto('/approvals')
     await page.getByText('The policy blocks the push', { exact: false }).waitFor()
     for (const cell of await page.getByRole('cell').all()) expect(await linesOf(cell)).toBeLessThanOrEqual(5)
+  })
+
+  test('what blocks the push is read before the decision', async () => {
+    await wide(1440)
+    await page.goto('/approvals')
+    const blocked = page.getByRole('row').filter({ hasText: 'The policy blocks the push' }).first()
+    await blocked.getByRole('link').first().click()
+    const policy = page.getByRole('region', { name: 'Policy' })
+    await policy.getByText('The policy blocks the push', { exact: false }).waitFor()
+    const top = async (of: Locator) => (await of.boundingBox())!.y
+    for (const below of [
+      page.getByRole('button', { name: 'Break glass' }),
+      page.getByRole('heading', { name: 'What happened' }),
+    ])
+      expect(await top(policy)).toBeLessThan(await top(below))
+    await page.screenshot({ path: join(SHOTS, 'review-blocked-1440.png') })
   })
 
   test('all pages stand in one row, in French too', async () => {

@@ -4,6 +4,7 @@ import { configHash } from '../../../lib/model/config-hash.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { AuditPage } from '../../../lib/wire/audit.ts'
+import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { createCommunityEdition, createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
@@ -397,6 +398,36 @@ describe('ending a request', () => {
       ['requested', editor.email, 'please'],
       ['retired', editor.email, undefined],
     ])
+  })
+
+  it('keeps how risky it was when it was pushed, also where nothing was there to compare it with', async () => {
+    const first = await approved()
+    expect(first).not.toHaveProperty('risk')
+    await push(first.id, { comment: 'go' })
+    await ctx.advance(300)
+    agent.apply()
+    await ctx.advance(1_000)
+    expect((await read(first.id)).risk).toMatchObject({ severity: 'none', compared_with: 'nothing' })
+    const elsewhere = configYaml()
+      .replace('  debug:', '  otlphttp: {endpoint: "https://elsewhere.example.com"}')
+      .replace('[debug]', '[otlphttp]')
+    const plan = await invoke(ctx, `POST /api/workloads/${agent.workloadId}/config/plan`, {
+      as: editor.token,
+      body: elsewhere,
+    })
+    const { severity, reasons, reason_codes } = (plan.json as ConfigPlan).risk_score
+    const risk = { severity, reasons, reason_codes, compared_with: 'active' }
+    expect(severity).toBe('high')
+    const second = await approved({ draft_yaml: elsewhere })
+    await push(second.id, { comment: 'go' })
+    expect((await read(second.id)).risk).toEqual(risk)
+    // What runs since is another thing: the list says it as well, of both.
+    await ctx.advance(300)
+    agent.apply()
+    await ctx.advance(1_000)
+    const pushed = await list('/api/approvals?status=pushed')
+    expect(pushed.map((one) => one.risk?.compared_with)).toEqual(['active', 'nothing'])
+    expect(pushed[0]!.risk).toEqual(risk)
   })
 
   it('says what became of the push', async () => {
