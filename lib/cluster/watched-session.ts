@@ -7,7 +7,7 @@ import { DatabaseUnavailable } from '../store/db.ts'
 export interface WatchedSessionParts {
   /** Opens a session. */
   connect(): Promise<Connection>
-  /** A question is given up after so long. */
+  /** A question is given up after so long; so is one for which no session was opened by then. */
   giveUpMs: number
   clock: Clock
   timers: Timers
@@ -22,6 +22,8 @@ export interface WatchedSessionParts {
 export class WatchedSession {
   readonly #parts: WatchedSessionParts
   #connection: Connection | null = null
+  /** The session that is being opened; where that takes too long, it is for a later question. */
+  #opening: Promise<Connection> | null = null
   #isClosed = false
   /** When the first question began that was given up since the last answer; null where none was. */
   #unheardSinceMs: number | null = null
@@ -37,21 +39,11 @@ export class WatchedSession {
 
   /** Ask the database something. */
   async ask<T>(question: (connection: Connection) => Promise<T>): Promise<T> {
-    const { clock, timers, giveUpMs, onHeardAgain } = this.#parts
-    const startedMs = clock.monotonicMs()
-    const cancel = timers.after(giveUpMs, () => {
-      if (this.#connection === null) return
-      this.#unheardSinceMs ??= startedMs
-      void this.#connection.close()
-    })
-    try {
-      const answer = await question(await this.#open())
-      if (this.#unheardSinceMs !== null) onHeardAgain(this.#unheardSinceMs)
-      this.#unheardSinceMs = null
-      return answer
-    } finally {
-      cancel()
-    }
+    const connection = await this.#inTime(this.#open())
+    const answer = await this.#answer(connection, question)
+    if (this.#unheardSinceMs !== null) this.#parts.onHeardAgain(this.#unheardSinceMs)
+    this.#unheardSinceMs = null
+    return answer
   }
 
   /** End the session; what is asked from now on is refused. */
@@ -60,13 +52,48 @@ export class WatchedSession {
     await this.#connection?.close()
   }
 
-  async #open(): Promise<Connection> {
-    if (this.#isClosed) throw new DatabaseUnavailable('this session is closed')
-    if (this.isOpen) return this.#connection!
+  #open(): Promise<Connection> {
+    if (this.#isClosed) return Promise.reject(new DatabaseUnavailable('this session is closed'))
+    if (this.isOpen) return Promise.resolve(this.#connection!)
+    this.#opening ??= this.#connect().finally(() => {
+      this.#opening = null
+    })
+    return this.#opening
+  }
+
+  async #connect(): Promise<Connection> {
     this.#connection = null
     const connection = await this.#parts.connect()
     if (this.#isClosed) await connection.close()
     else this.#connection = connection
     return connection
+  }
+
+  /** The session, where it is opened in time. One that comes later is for the next question. */
+  #inTime(opening: Promise<Connection>): Promise<Connection> {
+    return new Promise((resolve, reject) => {
+      const cancel = this.#giveUpLater(() => reject(new DatabaseUnavailable('no session was opened in time')))
+      opening.then(resolve, reject).finally(cancel)
+    })
+  }
+
+  /** The answer to a question; its session is ended where that does not come in time. */
+  async #answer<T>(connection: Connection, question: (connection: Connection) => Promise<T>): Promise<T> {
+    const cancel = this.#giveUpLater(() => void connection.close())
+    try {
+      return await question(connection)
+    } finally {
+      cancel()
+    }
+  }
+
+  /** Give something up that begins now, unless it is cancelled in time. */
+  #giveUpLater(giveUp: () => void): () => void {
+    const { clock, timers, giveUpMs } = this.#parts
+    const startedMs = clock.monotonicMs()
+    return timers.after(giveUpMs, () => {
+      this.#unheardSinceMs ??= startedMs
+      giveUp()
+    })
   }
 }
