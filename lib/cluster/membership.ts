@@ -219,6 +219,8 @@ export class Membership {
   /** State no more that this process owns: it could not begin to, and is as good a member as before. */
   disown(): void {
     this.#owned = null
+    // It asked last before it owned: for how long the lock has been free begins anew.
+    this.#freeSinceMs = null
   }
 
   /** Read the rows of all members now, where a second is too long to wait. */
@@ -249,11 +251,13 @@ export class Membership {
     }
     this.#freeSinceMs ??= nowMs
     const { owner } = this
-    if (this.#isPatient && owner !== null && owner.id !== this.#parts.self.id) return false
+    const { id: selfId } = this.#parts.self
+    if (this.#isPatient && owner !== null && owner.id !== selfId) return false
+    // Nobody waits for the owner that left it. Where that is this process, it waits for the others.
     const rank = this.members
-      .filter((member) => member.id !== owner?.id && this.#isThere(member))
-      .filter((member) => this.awaitedBy(member).length === 0)
-      .findIndex(({ id }) => id === this.#parts.self.id)
+      .filter(({ id }) => id === selfId || id !== owner?.id)
+      .filter((member) => this.#isThere(member) && this.awaitedBy(member).length === 0)
+      .findIndex(({ id }) => id === selfId)
     const waitMs = Math.max(0, rank) * RANK_PATIENCE_MS + this.#unreachedMs()
     return nowMs - this.#freeSinceMs >= waitMs
   }

@@ -334,6 +334,23 @@ describe('the owner', () => {
     expect(await mayClaim(older, null)).toBe(false)
   })
 
+  it('that left it to others waits for them as any other: how long it was free before it owned counts no more', async () => {
+    const database = await freshDatabase()
+    const former = await startProcess(database, 'a', '2026-07-01T08:00:00.000Z')
+    await acquire(former)
+    await former.own()
+    const newer = await startProcess(database, 'b', '2026-07-01T09:00:00.000Z')
+    await former.second()
+    former.clock.advance(60_000)
+    former.membership.disown()
+    await former.lock.letGo()
+    await former.second()
+    await newer.second()
+    expect(await mayClaim(former, null)).toBe(false)
+    former.clock.advance(1_000)
+    expect(await mayClaim(former, null)).toBe(true)
+  })
+
   it('is none that would break others, until these have fallen silent; one of them need not wait for it', async () => {
     const database = await freshDatabase()
     const older = await startProcess(database, 'a', '2026-07-01T08:00:00.000Z')
