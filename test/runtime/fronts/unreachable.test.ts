@@ -1,3 +1,4 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import type { Config } from '../../../runtime/config.ts'
 import { startSimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
@@ -6,6 +7,7 @@ import { eventually } from '../../support/eventually.ts'
 import { startTestMember, type TestMember, untilOwner } from '../../support/members.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
+import { findFreePort } from '../../support/service.ts'
 
 // Processes that others do not reach, or that do not reach the database, where others do.
 
@@ -38,6 +40,37 @@ async function startAgent({ member }: TestMember, reconnectMs = 50) {
   cleanups.push(() => agent.stop())
   await eventually('it is there', () => member.agents.counts.agents === 1)
   return agent
+}
+
+/** A way to an internal port that can be closed to all connections but some. */
+async function startClosingWay(internalPort: number) {
+  const pairs = new Map<Socket, Socket>()
+  let kept = new Set<Socket>()
+  let isClosed = false
+  const server = createServer((from) => {
+    from.on('error', () => undefined)
+    if (isClosed) return
+    const onward = connect(internalPort, '127.0.0.1').on('error', () => undefined)
+    pairs.set(from, onward)
+    from.on('close', () => onward.destroy())
+    onward.on('close', () => from.destroy())
+    from.pipe(onward).pipe(from)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  cleanups.push(() => {
+    for (const from of pairs.keys()) from.destroy()
+    server.close()
+  })
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    keepThoseThatAreThere() {
+      kept = new Set(pairs.keys())
+    },
+    closeToOthers() {
+      isClosed = true
+      for (const [from, onward] of pairs) if (!kept.has(from)) onward.destroy()
+    },
+  }
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -132,6 +165,31 @@ it('a front that alone has lost the database, so that offers stay with it, is no
   way.comeBack()
   await eventually('it is ready again', async () => (await readiness(front)) === 200, { withinMs: 20_000 })
   await eventually('its agent is back', () => front.member.agents.counts.agents === 1)
+})
+
+it('an owner that itself alone reaches leaves the fleet to another process, where two others run', {
+  timeout: 120_000,
+}, async () => {
+  const database = await freshDatabase()
+  const internalPort = await findFreePort()
+  const way = await startClosingWay(internalPort)
+  const cluster = { internalAddress: `127.0.0.1:${internalPort}`, advertiseAddress: way.address }
+  const former = await startOne(database, { cluster: cluster as never })
+  await untilOwner(former)
+  await eventually('it has a link to itself', async () => (await readiness(former)) === 200)
+  const token = await former.token()
+  const agent = await startAgent(former, 0)
+  way.keepThoseThatAreThere()
+  const fronts = [await startOne(database), await startOne(database)]
+  for (const front of fronts) await eventually('it is ready', async () => (await readiness(front)) === 200)
+  way.closeToOthers()
+  const next = await eventually('another one owns', () => fronts.find(({ member }) => member.owner()), {
+    withinMs: 60_000,
+  })
+  await eventually('it knows the agent', () => next.member.owner()!.ctx.fleet.state.instances.size === 1)
+  expect([former.fatal(), former.member.owner(), agent.isConnected()]).toEqual([null, null, true])
+  expect((await former.call('GET', '/api/workloads', { as: token })).status).toBe(200)
+  for (const front of fronts) await eventually('it is ready', async () => (await readiness(front)) === 200)
 })
 
 it('fronts that have lost the owner and the database together keep their agents: none has a way that another one has not', {
