@@ -12,7 +12,7 @@ import { LINK_VERSIONS, type LinkVersions } from '../../lib/links/link-versions.
 import { OwnerLinks } from '../../lib/links/owner-links.ts'
 import type { Log } from '../../lib/log.ts'
 import { DatabaseUnavailable, type Db } from '../../lib/store/db.ts'
-import { sessionNameOf } from '../../lib/store/members.ts'
+import { type SeenMember, sessionNameOf } from '../../lib/store/members.ts'
 import { DatabaseTooNew, type Migration, migrate, newestOf, readMigrations } from '../../lib/store/migrate.ts'
 import type { Pool } from '../../lib/store/pool.ts'
 import { EpochLost, openProcessLock, type ProcessLock } from '../../lib/store/process-lock.ts'
@@ -54,6 +54,7 @@ import { FrontLink } from './front-link.ts'
 import { frontMetrics } from './front-metrics.ts'
 import { type FrontOpamp, startFrontOpamp } from './front-opamp.ts'
 import { startInternalListener } from './internal-listener.ts'
+import { Leaving, type LeavingCause } from './leaving.ts'
 import { createLinkRoute } from './link-route.ts'
 import { MemberAddresses } from './member-addresses.ts'
 import { memberOf, membersAsProxies, type Self } from './member-headers.ts'
@@ -65,10 +66,6 @@ import { Standing } from './standing.ts'
 const READY_AFTER_MS = 10_000
 /** How long a process leaves it to others to be the owner after it could not become it. */
 const CLAIM_AGAIN_MS = 1_000
-/** An owner that others did not follow does not leave the fleet once more so soon: it may be that none reaches another one. */
-const LEAVE_AGAIN_MS = 600_000
-/** So many others that do not follow, of its own kind, show that the fault is the owner's and not theirs. */
-const UNFOLLOWED_BY_MIN = 2
 /** The same at most: twice as long each time, where it is not the database that keeps it from being the owner. */
 const CLAIM_AGAIN_MAX_MS = 30_000
 const GOING_AWAY = 1001
@@ -79,9 +76,11 @@ const LAST_DRAIN_MS = 6_000
 const PASSED_ON_DRAIN_MS = 500
 /** How long the schedules of an owner that ends may take to stop. */
 const SCHEDULES_STOP_MS = 2_000
-const UNREACHED = 'no process reaches this one at MUSTER_ADVERTISE_ADDR, and another one can be the owner'
-const UNFOLLOWED =
-  'other processes run and none of them has a link to this one, which decides: another one is to, as they may not reach this one'
+const LEAVES: Record<LeavingCause, string> = {
+  unreached: 'no process reaches this one at MUSTER_ADVERTISE_ADDR, and another one can be the owner',
+  unfollowed:
+    'other processes run and none of them has a link to this one, which decides: another one is to, as they may not reach this one',
+}
 const UNREACHED_ALONE =
   'no process reaches this one at MUSTER_ADVERTISE_ADDR, and the others wait for it to stop'
 const NOT_ASKED = 'cannot ask the process that decides'
@@ -171,12 +170,7 @@ class Member implements RunningMember {
   #hasBeenLinked = false
   /** The epoch of the owner that this process has a link to; 0 for none. */
   #linkedEpoch = 0
-  /** Since when this process, as the owner, has had no link of others although these run; null where that is not so. */
-  #unfollowedSinceMs: number | null = null
-  /** When it last left the fleet to another one for that. */
-  #leftMs = Number.NEGATIVE_INFINITY
-  /** It left the fleet for that, and has no link to the next owner yet. */
-  #hasLeft = false
+  readonly #leaving = new Leaving()
   /** This process is stopping: requests that members pass on from now on are for the next owner. */
   #isLeaving = false
 
@@ -269,7 +263,7 @@ class Member implements RunningMember {
       },
       onHeardAgain: (sinceMs) => pool.endUnheard(sinceMs),
       onLate: () => this.#discard(),
-      isReached: () => this.#standing.isReached && !this.#hasLeft,
+      isReached: () => this.#standing.isReached && !this.#leaving.waitsForNext,
       onOwnershipLost: () => this.#ownershipLost('another process owns the fleet'),
       onOutdated: () => onFatal(OUTDATED),
     })
@@ -313,7 +307,7 @@ class Member implements RunningMember {
         this.#linkedEpoch = epoch ?? 0
         if (epoch === null) return
         this.#hasBeenLinked = true
-        this.#hasLeft = false
+        this.#leaving.linked()
       },
       onSilent: () => this.#pipes.ownerSilent(),
     })
@@ -472,43 +466,35 @@ class Member implements RunningMember {
     return this.#link.downMs >= READY_AFTER_MS && this.#membership.heard.length === 0
   }
 
-  /**
-   * Whether this process is an owner that others of its kind do not follow although they run, for so long that they are not
-   * about to. It reaches itself, so what they send is lost on its way.
-   */
-  #isUnfollowed(): boolean {
-    const { heard } = this.#membership
-    const others = heard.filter(
-      ({ id, linkVersion }) => id !== this.#self.memberId && linkVersion === this.#versions.newest,
-    )
-    const isFollowed = this.#owning?.links.hasOtherThan(this.#self.memberId) ?? true
-    const nowMs = this.#clock.monotonicMs()
-    if (isFollowed || others.length < UNFOLLOWED_BY_MIN) this.#unfollowedSinceMs = null
-    else this.#unfollowedSinceMs ??= nowMs
-    const sinceMs = this.#unfollowedSinceMs
-    return sinceMs !== null && nowMs - sinceMs >= READY_AFTER_MS && nowMs - this.#leftMs >= LEAVE_AGAIN_MS
+  /** Why this process, as the owner, is to leave the fleet to another one; null where it is not. */
+  #causeToLeave(): LeavingCause | null {
+    const { memberId } = this.#self
+    const isOfItsKind = ({ id, linkVersion }: SeenMember) =>
+      id !== memberId && linkVersion === this.#versions.newest
+    const following = {
+      isFollowed: this.#owning?.links.hasOtherThan(memberId) ?? true,
+      others: this.#membership.heard.filter(isOfItsKind).length,
+      isUnreached: this.#isUnreachedOwner() && this.#standing.areOthersReached,
+    }
+    return this.#leaving.causeNow(following, this.#clock.monotonicMs())
   }
 
   #lookAtStanding(): void {
     if (this.#isCutOff()) sendElsewhere(this.#opamp?.listener.sockets() ?? [])
-    const isUnfollowed = this.#isUnfollowed()
-    const isUnreached = this.#isUnreachedOwner() && this.#standing.areOthersReached
-    if ((!isUnreached && !isUnfollowed) || this.#handingOver !== null) return
+    const cause = this.#causeToLeave()
+    if (cause === null || this.#handingOver !== null) return
     const others = this.#membership.members.filter(({ id }) => id !== this.#self.memberId)
     // One that waits until this process has stopped would never follow.
     const canFollow = others.some((member) => this.#membership.awaitedBy(member).length === 0)
     if (!canFollow) {
-      if (isUnreached) this.#options.onFatal(UNREACHED_ALONE)
+      if (cause === 'unreached') this.#options.onFatal(UNREACHED_ALONE)
       return
     }
-    this.#options.log.warn({}, isUnreached ? UNREACHED : UNFOLLOWED)
-    if (isUnfollowed) {
-      this.#hasLeft = true
-      this.#leftMs = this.#clock.monotonicMs()
-    }
+    this.#options.log.warn({}, LEAVES[cause])
+    this.#leaving.left(cause, this.#clock.monotonicMs())
     this.#handingOver = this.#handOver(this.#owning!).catch((error) => {
       this.#options.log.error({ err: error }, 'could not leave the fleet to another process')
-      this.#options.onFatal(UNREACHED)
+      this.#options.onFatal(LEAVES[cause])
     })
   }
 
