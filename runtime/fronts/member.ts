@@ -8,7 +8,7 @@ import { systemTimers } from '../../lib/fleet/state/timers.ts'
 import { openTokens } from '../../lib/identity/sessions/tokens.ts'
 import { randomHex, systemRandom } from '../../lib/ids.ts'
 import type { FrontAgents } from '../../lib/links/front-agents.ts'
-import { LINK_VERSIONS, type LinkVersions } from '../../lib/links/link-versions.ts'
+import { LINK_VERSIONS, type LinkVersions, spokenWith } from '../../lib/links/link-versions.ts'
 import { OwnerLinks } from '../../lib/links/owner-links.ts'
 import type { Log } from '../../lib/log.ts'
 import { DatabaseUnavailable, type Db } from '../../lib/store/db.ts'
@@ -66,8 +66,9 @@ import { Standing } from './standing.ts'
 const READY_AFTER_MS = 10_000
 /** How long a process leaves it to others to be the owner after it could not become it. */
 const CLAIM_AGAIN_MS = 1_000
-/** The same at most: twice as long each time, where it is not the database that keeps it from being the owner. */
+/** The same at most, twice as long each time; and where it is the database that keeps it from being the owner. */
 const CLAIM_AGAIN_MAX_MS = 30_000
+const CLAIM_AGAIN_AWAY_MAX_MS = 8_000
 const GOING_AWAY = 1001
 /** How long after its beginning a stop still waits for answers to the process's own clients, and to members at last. */
 const OWN_DRAIN_MS = 5_000
@@ -263,7 +264,7 @@ class Member implements RunningMember {
       },
       onHeardAgain: (sinceMs) => pool.endUnheard(sinceMs),
       onLate: () => this.#discard(),
-      isReached: () => this.#standing.isReached && !this.#leaving.waitsForNext,
+      isReached: () => this.#standing.isReached && !this.#leaving.yields(this.#clock.monotonicMs()),
       onOwnershipLost: () => this.#ownershipLost('another process owns the fleet'),
       onOutdated: () => onFatal(OUTDATED),
     })
@@ -305,9 +306,7 @@ class Member implements RunningMember {
       onChange: (epoch) => {
         membership.link(epoch)
         this.#linkedEpoch = epoch ?? 0
-        if (epoch === null) return
-        this.#hasBeenLinked = true
-        this.#leaving.linked()
+        if (epoch !== null) this.#hasBeenLinked = true
       },
       onSilent: () => this.#pipes.ownerSilent(),
     })
@@ -466,26 +465,30 @@ class Member implements RunningMember {
     return this.#link.downMs >= READY_AFTER_MS && this.#membership.heard.length === 0
   }
 
+  /** The other processes that are known to run now. */
+  #heardOthers(): SeenMember[] {
+    return this.#membership.heard.filter(({ id }) => id !== this.#self.memberId)
+  }
+
   /** Why this process, as the owner, is to leave the fleet to another one; null where it is not. */
   #causeToLeave(): LeavingCause | null {
-    const { memberId } = this.#self
-    const isOfItsKind = ({ id, linkVersion }: SeenMember) =>
-      id !== memberId && linkVersion === this.#versions.newest
-    const following = {
-      isFollowed: this.#owning?.links.hasOtherThan(memberId) ?? true,
-      others: this.#membership.heard.filter(isOfItsKind).length,
+    const look = {
+      epoch: this.#owning === null ? null : this.#lock.epoch,
+      others: this.#heardOthers().map((other) => ({
+        ...other,
+        isSpokenWith: spokenWith(this.#versions, other.linkVersion) !== null,
+      })),
       isUnreached: this.#isUnreachedOwner() && this.#standing.areOthersReached,
     }
-    return this.#leaving.causeNow(following, this.#clock.monotonicMs())
+    return this.#leaving.causeNow(look, this.#clock.monotonicMs())
   }
 
   #lookAtStanding(): void {
     if (this.#isCutOff()) sendElsewhere(this.#opamp?.listener.sockets() ?? [])
     const cause = this.#causeToLeave()
     if (cause === null || this.#handingOver !== null) return
-    const others = this.#membership.members.filter(({ id }) => id !== this.#self.memberId)
     // One that waits until this process has stopped would never follow.
-    const canFollow = others.some((member) => this.#membership.awaitedBy(member).length === 0)
+    const canFollow = this.#heardOthers().some((member) => this.#membership.awaitedBy(member).length === 0)
     if (!canFollow) {
       if (cause === 'unreached') this.#options.onFatal(UNREACHED_ALONE)
       return
@@ -556,29 +559,32 @@ class Member implements RunningMember {
     const { log } = this.#options
     let pauseMs = CLAIM_AGAIN_MS
     for (;;) {
+      let hadLock = false
       try {
+        await this.#lock.acquire(signal)
+        hadLock = true
         return await this.#becomeOwner()
       } catch (error) {
         if (signal.aborted || error instanceof DatabaseTooNew) throw error
         this.#failedClaims.note(error)
-        if (error instanceof DatabaseUnavailable) {
-          pauseMs = CLAIM_AGAIN_MS
-          log.warn({ cause: error.message }, 'could not become the owner now')
-        } else log.error({ err: error }, 'could not become the owner, stays a front and tries again later')
+        const isAway = error instanceof DatabaseUnavailable
+        if (isAway) log.warn({ cause: error.message }, 'could not become the owner now')
+        else log.error({ err: error }, 'could not become the owner, stays a front and tries again later')
         this.#membership.disown()
         await this.#lock.letGo()
         this.#lostClaim = null
+        if (isAway && !hadLock) pauseMs = CLAIM_AGAIN_MS
         await pause(pauseMs, undefined, { signal })
-        if (!(error instanceof DatabaseUnavailable)) pauseMs = Math.min(2 * pauseMs, CLAIM_AGAIN_MAX_MS)
+        // Once it had the lock, others are to find it free for long enough.
+        pauseMs = Math.min(2 * pauseMs, isAway ? CLAIM_AGAIN_AWAY_MAX_MS : CLAIM_AGAIN_MAX_MS)
       }
     }
   }
 
-  /** Wait for the lock, then load what is stored and begin to decide. */
+  /** Load what is stored and begin to decide, with the lock that was just taken. */
   async #becomeOwner(): Promise<void> {
     const { log } = this.#options
     const clock = this.#clock
-    await this.#lock.acquire(this.#stopping.signal)
     await migrate(this.#lock.connection(), this.#migrations, { clock, log })
     await this.#membership.own(this.#lock.epoch, clock.now())
     await warnOfMissingWalls(this.#options.config, log)
