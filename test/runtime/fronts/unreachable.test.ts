@@ -73,6 +73,17 @@ async function startClosingWay(internalPort: number) {
   }
 }
 
+/** Wait until so many have said that they have a link to the owner, and each has read that. */
+async function untilLinksAreKnown(database: TestDatabase, count: number): Promise<void> {
+  await eventually('each has said that it has a link', async () => {
+    const [said] = await database.pool.query<{ n: number }>(
+      'select count(*)::int as n from members join process_epoch on epoch = linked_epoch',
+    )
+    return said!.n === count
+  })
+  await pause(3_000)
+}
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 const readiness = async (member: TestMember) => (await member.call('GET', '/readyz')).status
@@ -182,6 +193,7 @@ it('an owner that itself alone reaches leaves the fleet to another process, wher
   way.keepThoseThatAreThere()
   const fronts = [await startOne(database), await startOne(database)]
   for (const front of fronts) await eventually('it is ready', async () => (await readiness(front)) === 200)
+  await untilLinksAreKnown(database, 3)
   way.closeToOthers()
   const next = await eventually('another one owns', () => fronts.find(({ member }) => member.owner()), {
     withinMs: 60_000,
@@ -208,14 +220,7 @@ it('fronts that have lost the owner and the database together keep their agents:
     await eventually('it is ready', async () => (await readiness(front)) === 200)
     await startAgent(front)
   }
-  await eventually('each has said that it has a link', async () => {
-    const [said] = await database.pool.query<{ n: number }>(
-      'select count(*)::int as n from members join process_epoch on epoch = linked_epoch',
-    )
-    return said!.n === 3
-  })
-  // Until each has read that.
-  await pause(2_000)
+  await untilLinksAreKnown(database, 3)
   way.goAway()
   await owner.stop()
   await pause(40_000)
