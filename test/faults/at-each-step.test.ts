@@ -13,6 +13,8 @@ import { runnableConfig } from './support/supervised-agents.ts'
 const STILL_MS = 30_000
 /** Ten times the three seconds after which another process decides: agents come back, and four programs share a machine. */
 const SETTLED_MS = 30_000
+/** Longer than a process stands still: an agent that had applied its stage and is away for longer halts the next one. */
+const GRACE_SECONDS = 60
 const STAGES = [{ count: 2 }, { percentage: 100 }]
 let fleet: SpreadFleet
 /** Offers of a config to an agent that ran it and had said so. */
@@ -23,7 +25,7 @@ const still = new Set<() => void>()
 let isOver = false
 
 beforeAll(async () => {
-  fleet = await SpreadFleet.start(3, 4)
+  fleet = await SpreadFleet.start(3, 4, { graceSeconds: GRACE_SECONDS })
   for (const agent of fleet.agents) {
     const { collector } = agent
     const hear = collector.hear.bind(collector)

@@ -36,6 +36,8 @@ export interface SeveralOptions {
   dsn?: { ofProcess(index: number): string; ofTest(): string }
   /** Where other processes reach this one, whose internal listener has this port; itself by default. */
   advertise?: (index: number, internalPort: number) => Promise<number>
+  /** How long an agent may be away before it counts as lost; 20 s by default. */
+  graceSeconds?: number
 }
 
 /** Start so many processes one after the other, each ready before the next. */
@@ -49,6 +51,7 @@ export async function startSeveral(count: number, options: SeveralOptions = {}):
     const one = await makeOne(dsn.ofProcess(index), {
       MUSTER_INTERNAL_ADDR: `127.0.0.1:${internalPort}`,
       MUSTER_ADVERTISE_ADDR: `127.0.0.1:${advertised}`,
+      WORKLOAD_DISCONNECT_GRACE_SECONDS: String(options.graceSeconds ?? 20),
     })
     all.push(one)
     one.start()
@@ -87,7 +90,7 @@ export async function startSeveral(count: number, options: SeveralOptions = {}):
   }
 }
 
-async function makeOne(dsn: string, internal: Readonly<Record<string, string>>): Promise<OneOfSeveral> {
+async function makeOne(dsn: string, settings: Readonly<Record<string, string>>): Promise<OneOfSeveral> {
   const apiPort = await findFreePort('127.0.0.1')
   const opampPort = await findFreePort('127.0.0.1')
   const url = `http://127.0.0.1:${apiPort}`
@@ -98,8 +101,7 @@ async function makeOne(dsn: string, internal: Readonly<Record<string, string>>):
     OPAMP_ADDR: `127.0.0.1:${opampPort}`,
     SEED_ADMIN_EMAIL: ADMIN.email,
     SEED_ADMIN_PASSWORD: ADMIN.password,
-    WORKLOAD_DISCONNECT_GRACE_SECONDS: '20',
-    ...internal,
+    ...settings,
   }
   let running: Running | null = null
   const statusOf = (path: string) =>

@@ -3,7 +3,7 @@ import { configHash } from '../../../lib/model/config-hash.ts'
 import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
-import { type OneOfSeveral, type Several, startSeveral } from './several.ts'
+import { type OneOfSeveral, type Several, type SeveralOptions, startSeveral } from './several.ts'
 import { type SupervisedAgents, startSupervisedAgents } from './supervised-agents.ts'
 
 /** A rollout as it is stored. */
@@ -49,8 +49,12 @@ export class SpreadFleet {
   }
 
   /** Start so many processes with so many agents at each of them. */
-  static async start(processes: number, agentsEach: number): Promise<SpreadFleet> {
-    const several = await startSeveral(processes)
+  static async start(
+    processes: number,
+    agentsEach: number,
+    options: SeveralOptions = {},
+  ): Promise<SpreadFleet> {
+    const several = await startSeveral(processes, options)
     const ports = several.all.map(({ opampPort }) => opampPort)
     const balancers: Balancer[] = []
     const groups: SupervisedAgents[] = []
