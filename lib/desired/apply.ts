@@ -118,7 +118,8 @@ interface Standing {
   others: readonly Approval[]
   /**
    * What the owner, or this account under another name, asked for last before Git let go of the workload, or before what
-   * the owner keeps there was handed over to it, where nobody brought that to run.
+   * the owner keeps there was handed over to it, or what another one asked for there and it got where it kept the workload
+   * already; each where nobody brought that to run.
    */
   unseen: readonly FormerText[]
 }
@@ -161,7 +162,11 @@ async function readStanding(
   })
   const open = await listOpenApprovalsOfGroup(db, workloadId, group)
   const others = open.filter(({ draftHash }) => draftHash !== hash)
-  const asker = { workloadId, targetGroup: group, requesterId: actor.userId }
+  const asker = {
+    workloadId,
+    targetGroup: gitGroupOf(managed?.handedOverFrom ?? owner),
+    requesterId: actor.userId,
+  }
   // What an owner keeps names whoever made what it asked for before; but not what it got, nor what it let go of.
   const unseen =
     managed === null || managed.handedOverAt !== null
@@ -306,6 +311,7 @@ async function keepWish(
       commitAuthor,
       isAccepted,
       handedOverAt: null,
+      handedOverFrom: null,
       ...ran,
       ...applied,
     }

@@ -68,14 +68,17 @@ export async function deleteWishesOfHeir(tx: Db, of: HandOver): Promise<string[]
   return rows.map((row) => row.id)
 }
 
-/** Forget what the former owner asks for where the heir keeps the workload; returns the workloads. */
+/** Forget what the former owner asks for where the heir keeps the workload, but that it did; returns the workloads. */
 export async function deleteWishesWhereHeirKeeps(tx: Db, of: HandOver): Promise<string[]> {
   if (of.toOwner === of.owner) return []
   const rows = await tx.query<{ id: string }>(
-    `delete from git_wishes where ${WORKLOADS}
-       and workload_id in (select workload_id from managed_configs where owner = $3)
-     returning workload_id as id`,
-    [of.owner, of.only, of.toOwner],
+    `with gone as (
+       delete from git_wishes where ${WORKLOADS}
+         and workload_id in (select workload_id from managed_configs where owner = $3)
+       returning workload_id)
+     update managed_configs set handed_over_at = $4, handed_over_from = $1
+     where owner = $3 and workload_id in (select workload_id from gone) returning workload_id as id`,
+    [of.owner, of.only, of.toOwner, of.now],
   )
   return rows.map((row) => row.id)
 }
@@ -88,7 +91,7 @@ export async function handOverWorkloads(tx: Db, of: HandOver): Promise<string[]>
   const ids: string[] = []
   for (const table of ['managed_configs', 'git_wishes']) {
     const rows = await tx.query<{ id: string }>(
-      `update ${table} set owner = $3, applied_by_id = $4, applied_by = $5, handed_over_at = $6
+      `update ${table} set owner = $3, applied_by_id = $4, applied_by = $5, handed_over_at = $6, handed_over_from = null
        where ${WORKLOADS} returning workload_id as id`,
       [of.owner, of.only, of.toOwner, of.accountId, of.account, of.now],
     )

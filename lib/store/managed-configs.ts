@@ -23,6 +23,8 @@ export interface ManagedConfig {
   appliedById: string | null
   /** When the owner got it of another one, or for another account; null once it asked for something else since. */
   handedOverAt: Date | null
+  /** The owner whose own wish went at that, since this one kept the workload already; null where it got the wish. */
+  handedOverFrom: string | null
   /** Whether a request of the owner was approved there: only then it keeps others out. */
   isAccepted: boolean
 }
@@ -40,6 +42,7 @@ const MANAGED = columns<Exclude<keyof ManagedConfig, 'isAccepted'>>({
   appliedBy: 'applied_by',
   appliedById: 'applied_by_id',
   handedOverAt: 'handed_over_at',
+  handedOverFrom: 'handed_over_from',
 })
 const ACCEPTED = `${MANAGED.select()}, true as "isAccepted"`
 const WISHED = `${MANAGED.select()}, false as "isAccepted"`
@@ -77,7 +80,7 @@ export async function listWishes(db: Db, { owner, workloadId }: Filter): Promise
 
 const WISH = [
   ...(['configHash', 'approvalId', 'commitSha', 'commitAuthor', 'ranCommitSha', 'ranConfigHash'] as const),
-  ...(['appliedAt', 'appliedBy', 'appliedById', 'handedOverAt'] as const),
+  ...(['appliedAt', 'appliedBy', 'appliedById', 'handedOverAt', 'handedOverFrom'] as const),
 ]
 
 /** Store what Git asks for. The workload's row must be locked, and no other owner may keep it. */

@@ -279,6 +279,22 @@ describe('whoever made a text stays its author', () => {
     expect(await approve(shop, id, eve)).toBe('approved')
   })
 
+  it('nor where it waited for the former owner, and the heir kept the place already', async () => {
+    await wish(pipeline, shop, NEXT, naming(ann))
+    const kept = await wish(eve, shop, TEXT, naming())
+    expect(await approve(shop, kept, heir)).toBe('approved')
+    await run(shop, kept)
+    await handTo(eve)
+    const id = await wish(eve, shop, `${NEXT}# a word corrected\n`, {
+      commit_author: 'Carl <carl@example.com>',
+    })
+    expect(await approve(shop, id, ann)).toBe('author')
+    expect(await approve(shop, id, bob)).toBe('approved')
+    await run(shop, id)
+    const next = await wish(eve, shop, `${TEXT}# something else\n`, naming())
+    expect(await approve(shop, next, ann)).toBe('approved')
+  })
+
   it('but not of what comes after the next text that the heir brought to run', async () => {
     await wish(eve, shop, NEXT, naming(ann))
     await keepRunning(shop)

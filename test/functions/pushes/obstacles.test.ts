@@ -206,6 +206,7 @@ const OBSTACLES = {
       appliedBy: 'ci@example.com',
       appliedById: null,
       handedOverAt: null,
+      handedOverFrom: null,
       isAccepted: true,
     })
   },

@@ -167,7 +167,8 @@ describe('a push in stages', () => {
       commitAuthor: '',
       appliedAt: now,
     }
-    const by = { appliedBy: 'ci@example.com', appliedById: null, handedOverAt: null, isAccepted: true }
+    const handed = { handedOverAt: null, handedOverFrom: null }
+    const by = { appliedBy: 'ci@example.com', appliedById: null, isAccepted: true, ...handed }
     await keepManagedConfig(database.pool, { workloadId, owner: 'infra/edge', ...applied, ...by })
     await settle()
     expect(await read()).toMatchObject({ hold: { reason: 'kept_in_git', about: 'infra/edge' } })
