@@ -53,11 +53,14 @@ export function ApprovalOutlook({
           {askers.length === 0 ? (
             <WaysOut />
           ) : (
-            <ul class="bullets" aria-label={words.insteadAsks}>
-              {askers.map(({ who, could_approve: then }) => (
-                <li key={who}>{words.couldAsk(who, formatList(then))}</li>
-              ))}
-            </ul>
+            <div>
+              <p>{words.insteadAsks}</p>
+              <ul class="bullets" aria-label={words.insteadAsks}>
+                {askers.map(({ who, could_approve: then }) => (
+                  <li key={who}>{words.couldAsk(who, formatList(then))}</li>
+                ))}
+              </ul>
+            </div>
           )}
         </>
       )}

@@ -37,12 +37,12 @@ test('whoever made all accounts reads before asking that nobody could approve, a
       exact: true,
     })
     .waitFor()
-  const instead = page.getByRole('list', { name: 'Who could ask instead' })
+  const instead = page.getByRole('list', { name: 'These could ask for it instead:' })
   await expect
     .poll(() => instead.getByRole('listitem').allTextContents())
     .toEqual([
-      'nadia@example.com could ask for it, and omar@example.com approve it.',
-      'omar@example.com could ask for it, and nadia@example.com approve it.',
+      'nadia@example.com; then omar@example.com could approve it',
+      'omar@example.com; then nadia@example.com could approve it',
     ])
   expect(await findBarriers(page)).toEqual([])
   expect(complaints).toEqual([])
