@@ -43,6 +43,8 @@ export interface ServerSession extends Connection {
   readonly heardMs: number
   /** Since when the statement waits that the server has not answered, on the same clock; null where none does. */
   readonly asksSinceMs: number | null
+  /** Ask an idle session whether its server is there still; it counts as lost where no answer comes within this time. */
+  proveAlive(withinMs: number): void
   /** Count it as lost, for this cause: whatever waits on it fails at once. */
   end(cause: Error): void
 }
@@ -158,6 +160,7 @@ async function openAt(
   return session
 }
 
+const GONE = 'the session does not answer, and another server says that it is the one'
 const TAKES_NO_WRITES = 'this server takes no writes, DB_DSN asks for one that does'
 const ASK_WHAT_IT_IS = `SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean AS "isReadOnly",
        CASE WHEN NOT pg_is_in_recovery() THEN ${TIMELINE} END AS timeline`
@@ -175,6 +178,8 @@ class Session implements ServerSession {
   isReadOnly = false
   heardMs: number
   asksSinceMs: number | null = null
+  /** Set while it is being asked whether it is alive. */
+  #proving: Promise<void> | null = null
 
   constructor(
     client: pg.Client,
@@ -200,6 +205,25 @@ class Session implements ServerSession {
 
   end(cause: Error): void {
     this.#lose(cause)
+  }
+
+  proveAlive(withinMs: number): void {
+    if (this.#isBroken || this.#proving !== null || this.asksSinceMs !== null) return
+    // In two steps, between which a process that stood still reads what had come meanwhile.
+    let giveUp = setTimeout(() => {
+      giveUp = setTimeout(() => this.#lose(new Error(GONE)), withinMs / 2).unref()
+    }, withinMs / 2).unref()
+    this.#proving = this.#client
+      .query('SELECT 1')
+      .catch((error) => {
+        // Any answer is one, also that the transaction which stands open on it has failed.
+        if (isLoss(error)) this.#lose(error as Error)
+      })
+      .then(() => {
+        clearTimeout(giveUp)
+        this.#proving = null
+        if (!this.#isBroken) this.heardMs = this.#clock.monotonicMs()
+      })
   }
 
   /** Learn which server this is. */
@@ -268,6 +292,7 @@ class Session implements ServerSession {
   }
 
   async #send(text: string, params: readonly unknown[]): Promise<pg.QueryResult> {
+    if (this.#proving !== null) await this.#proving
     if (this.#isBroken) throw new DatabaseUnavailable('database connection is closed')
     // The server's own limit comes first; this one is for a server that no longer answers.
     const watch =

@@ -1,9 +1,11 @@
-import { expect, it } from 'vitest'
-import type { ServerSession } from '../../../lib/store/connection.ts'
+import { describe, expect, it } from 'vitest'
+import { openConnection, type ServerSession } from '../../../lib/store/connection.ts'
 import { type Database, DatabaseUnavailable } from '../../../lib/store/db.ts'
 import { fenced } from '../../../lib/store/fenced.ts'
 import { LiveSessions } from '../../../lib/store/live-sessions.ts'
 import { nextTurn } from '../../../lib/turns.ts'
+import { startDatabaseProxy } from '../../support/database-proxy.ts'
+import { eventually } from '../../support/eventually.ts'
 import { fakeClock } from '../../support/fakes.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
@@ -15,6 +17,7 @@ function sessionOf(timeline: string | null): ServerSession & { isBroken: boolean
     heardMs: 0,
     asksSinceMs: null,
     isBroken: false,
+    proveAlive() {},
     end() {
       session.isBroken = true
     },
@@ -34,6 +37,53 @@ it('a session of a newer timeline ends all of older ones, whatever they are for,
   // A database that was restored may begin at an older one, once the former is gone.
   newer!.isBroken = true
   sessions.admit(sessionOf('00000001'), false)
+})
+
+describe('idle sessions with a server of a newer timeline, where another server says that it is of an older one', () => {
+  /** Sessions that say of their server that it is of this timeline, as one after a fail-over is. */
+  async function open(sessions: LiveSessions, dsn: string, timeline: string) {
+    const options = { dsn, applicationName: 'test', connectTimeoutMs: 5_000, statementTimeoutMs: 30_000 }
+    const judge = (session: ServerSession) => {
+      Object.assign(session, { timeline })
+      sessions.admit(session, false)
+    }
+    return openConnection({ ...options, clock: fakeClock(), judge })
+  }
+
+  it('refuse it only until they are found to answer nothing, as where their host has vanished', async () => {
+    const proxy = await startDatabaseProxy(database.dsn)
+    const sessions = new LiveSessions(300)
+    const hanging = [await open(sessions, proxy.dsn, '00000005'), await open(sessions, proxy.dsn, '00000005')]
+    proxy.fallSilent()
+    const restored = () => open(sessions, database.dsn, '00000001')
+    await expect(restored()).rejects.toThrow(DatabaseUnavailable)
+    await eventually('all of them have ended', () => hanging.every((session) => session.isBroken))
+    const taken = await restored()
+    expect(await taken.query('SELECT 1 AS n')).toEqual([{ n: 1 }])
+    await taken.close()
+    await proxy.close()
+  })
+
+  it('refuse it as long as one of them answers, and what is asked on that meanwhile is answered', async () => {
+    const proxy = await startDatabaseProxy(database.dsn)
+    const sessions = new LiveSessions(300)
+    const alive = await open(sessions, database.dsn, '00000005')
+    const hanging = await open(sessions, proxy.dsn, '00000005')
+    proxy.fallSilent()
+    const former = () => open(sessions, database.dsn, '00000001')
+    for (let n = 0; n < 2; n++) {
+      await expect(former()).rejects.toThrow(DatabaseUnavailable)
+      expect(await alive.query('SELECT 1 AS n')).toEqual([{ n: 1 }])
+      await eventually('the other one has ended', () => hanging.isBroken)
+    }
+    expect(alive.isBroken).toBe(false)
+    // Nor is one ended on which a statement is long at work: it is not idle.
+    const long = alive.query('SELECT 2 AS n FROM pg_sleep(0.6)')
+    await expect(former()).rejects.toThrow(DatabaseUnavailable)
+    expect(await long).toEqual([{ n: 2 }])
+    await alive.close()
+    await proxy.close()
+  })
 })
 
 it('a pool ends the sessions on which it has heard nothing since a question was given up, but for the reserved ones', async () => {
