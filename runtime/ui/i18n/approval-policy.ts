@@ -1,5 +1,6 @@
 import { REQUEST_IDLE_DAYS } from '../../../lib/model/lifetimes.ts'
 import { defineTexts } from './define.ts'
+import { formatNumber } from './format.ts'
 
 /** Texts of the approval policy in the settings. */
 export const policyTexts = defineTexts({
@@ -35,6 +36,12 @@ export const policyTexts = defineTexts({
     waitsUntil: (when: string) =>
       `It counts once another administrator confirms it, or by itself at ${when}. Saving today’s policy again takes it back.`,
     confirm: 'Confirm it',
+    ruleChanges: (what: string, from: string, to: string) => `${what}: ${from} → ${to}`,
+    count: (approvals: number): string => (approvals === 1 ? 'one approval' : 'two approvals'),
+    valid: (hours: number | null): string =>
+      hours === null ? 'of any age' : `valid for ${formatNumber(hours)} h`,
+    authorMay: 'the author counts',
+    authorMayNot: 'the author does not count',
     waiting: 'It asks less: another administrator has to confirm it, or a day has to pass.',
     sole: 'Only one person may approve now, so the author counts everywhere and each such approval says so. That ends for good, everywhere, with the second account that may, be it of the same person or within a scope only.',
     endsSole:
@@ -79,6 +86,12 @@ export const policyTexts = defineTexts({
     waitsUntil: (when: string) =>
       `Elle vaudra quand un autre administrateur la confirme, ou d’elle-même à ${when}. Enregistrer de nouveau la règle d’aujourd’hui la retire.`,
     confirm: 'La confirmer',
+    ruleChanges: (what: string, from: string, to: string) => `${what} : ${from} → ${to}`,
+    count: (approvals: number): string => (approvals === 1 ? 'une approbation' : 'deux approbations'),
+    valid: (hours: number | null): string =>
+      hours === null ? 'sans limite d’âge' : `valable ${formatNumber(hours)} h`,
+    authorMay: 'l’auteur compte',
+    authorMayNot: 'l’auteur ne compte pas',
     waiting: 'Elle est plus souple : un autre administrateur doit la confirmer, ou un jour passer.',
     sole: 'Une seule personne peut approuver : l’auteur compte donc partout, et chaque approbation le dit. Cela cesse partout et pour toujours avec le deuxième compte qui le peut, fût-il de la même personne ou dans un seul périmètre.',
     endsSole:

@@ -149,7 +149,7 @@ export const settingsTexts = defineTexts({
       setBy: 'Posées par',
       setAt: 'Posées',
     },
-    reset: 'Définir un mot de passe',
+    reset: 'Mot de passe…',
     resetHint: 'Cela termine toutes les sessions de cet utilisateur et révoque tous ses jetons.',
     removeUser: 'Supprimer',
     removeAsk: (email: string) =>

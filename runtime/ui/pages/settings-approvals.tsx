@@ -75,19 +75,33 @@ function RuleFields({
   )
 }
 
-/** A policy that asks for less than the present one, and waits for another person to confirm it. */
-function Waiting({
-  pending,
-  confirm,
-}: {
-  pending: NonNullable<ApprovalPolicyRecord['pending']>
-  confirm: () => void
-}) {
+/** What a rule asks for, in words. */
+function describeRule({ approvals, author_counts, valid_hours }: Rule): string {
   const words = say(policyTexts)
+  return [
+    words.count(approvals),
+    words.valid(valid_hours ?? null),
+    author_counts ? words.authorMay : words.authorMayNot,
+  ].join(', ')
+}
+
+/** A policy that asks for less than the present one, and waits for another person to confirm it. */
+function Waiting({ policy, confirm }: { policy: ApprovalPolicyRecord; confirm: () => void }) {
+  const words = say(policyTexts)
+  const { pending } = policy
+  if (!pending) return null
+  const changed = CLASSES.filter((name) => describeRule(policy[name]) !== describeRule(pending[name]))
   return (
     <div class="notice t-warn" role="status">
       <div>
         <b>{words.waits(pending.by)}</b> {words.waitsUntil(formatExact(pending.effective_at))}
+        <ul class="bullets">
+          {changed.map((name) => (
+            <li key={name}>
+              {words.ruleChanges(words.class[name], describeRule(policy[name]), describeRule(pending[name]))}
+            </li>
+          ))}
+        </ul>
       </div>
       {pending.by_id !== me.value?.id && <Action onClick={confirm}>{words.confirm}</Action>}
     </div>
@@ -154,7 +168,7 @@ function PolicyForm({ policy, reload }: { policy: ApprovalPolicyRecord; reload: 
         </div>
       )}
       <NoSecondPerson policy={policy} />
-      {pending && <Waiting pending={pending} confirm={() => void ask(pending)} />}
+      {pending && <Waiting policy={policy} confirm={() => void ask(pending)} />}
       <form
         class="stack"
         onSubmit={(event) => {

@@ -217,6 +217,10 @@ describe('the approval policy', () => {
     await production.getByLabel('Approvals').selectOption('1')
     await page.getByRole('button', { name: 'Change the policy' }).click()
     await page.getByText(/asked for a policy that asks less/).waitFor()
+    // Whoever is to confirm it reads what it asks for, and what counts until then.
+    await page
+      .getByText(/^Production: two approvals, valid for 24 h, .+ → one approval, valid for 24 h, /)
+      .waitFor()
     await expect.poll(() => page.getByRole('button', { name: 'Confirm it' }).count()).toBe(0)
     const { body } = await service.api.call('GET', '/api/approval-policy')
     expect(body).toMatchObject({
