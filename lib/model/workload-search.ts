@@ -77,6 +77,7 @@ const FIELDS: Record<string, (workload: WorkloadRecord) => string | readonly str
   host: (w) => namespaceOrHostOf(w.fingerprint_keys ?? {}),
   config: (w) => `${w.active_config_hash ?? ''} ${configStateOf(w)}`,
   id: (w) => w.id,
+  trouble: (w) => w.trouble?.kind ?? '',
 }
 
 /** The values that a workload has for a key of the search: a field, or a label. */

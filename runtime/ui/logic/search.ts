@@ -78,7 +78,18 @@ export interface Suggestion {
 
 const SUGGESTIONS_MAX = 8
 /** The fields that are offered, the likeliest first; the others are found by who knows them. */
-const OFFERED_KEYS = ['status', 'why', 'env', 'cluster', 'namespace', 'version', 'type', 'config', 'name']
+const OFFERED_KEYS = [
+  'status',
+  'why',
+  'trouble',
+  'env',
+  'cluster',
+  'namespace',
+  'version',
+  'type',
+  'config',
+  'name',
+]
 
 /** The keys that somebody can search by: the fields, and the labels that the workloads have. */
 function listKeys(workloads: Iterable<WorkloadRecord>): string[] {

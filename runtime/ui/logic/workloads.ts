@@ -56,7 +56,6 @@ export const otherwiseRunning = (workload: WorkloadRecord): RunningConfigs | und
 export const FLEET_FILTERS = {
   connected: (w) => presenceOf(w) === 'connected',
   degraded: (w) => presenceOf(w) === 'degraded',
-  all_unhealthy: (w) => shownStatusOf(w) === 'all_unhealthy',
   disconnected: (w) => presenceOf(w) === 'disconnected',
   drifted: (w) => w.drifted_instance_count + (w.altered_instance_count ?? 0) > 0,
   applying: (w) => configStateOf(w) === 'applying' || w.applying_instance_count > 0,
@@ -64,7 +63,8 @@ export const FLEET_FILTERS = {
   alerts: (w) => w.open_alert_count > 0,
   approval: (w) => w.waiting_approval_count > 0,
   wrong: (w) => troubleNow(w) !== null,
-  // Last, as it is there for seconds only: no other counter is to move for it.
+  // Last, as they are there now and then only: no other counter is to move for them.
+  all_unhealthy: (w) => shownStatusOf(w) === 'all_unhealthy',
   leaving: (w) => presenceOf(w) === 'leaving',
 } satisfies Record<string, (workload: WorkloadRecord) => boolean>
 
@@ -193,24 +193,24 @@ export interface FleetGroup {
 
 /**
  * Sorted workloads by what they are grouped by, the groups by name. Where the worst workloads stand first, so do the
- * groups that have them.
+ * groups: first those in which most are in trouble, then where that is the larger share.
  */
 export function groupWorkloads(
   rows: readonly WorkloadRecord[],
   group: string,
   isWorstFirst: boolean,
 ): FleetGroup[] {
-  const groups = new Map<string, FleetGroup & { worstAt: number }>()
-  for (const [at, row] of rows.entries()) {
+  const groups = new Map<string, FleetGroup>()
+  for (const row of rows) {
     const value = groupValueOf(row, group)
-    const known = groups.get(value) ?? { value, members: [], wrongCount: 0, worstAt: rows.length }
+    const known = groups.get(value) ?? { value, members: [], wrongCount: 0 }
     groups.set(value, known)
     known.members.push(row)
-    if (troubleNow(row) === null) continue
-    known.wrongCount++
-    known.worstAt = Math.min(known.worstAt, at)
+    if (troubleNow(row) !== null) known.wrongCount++
   }
+  const byTrouble = (a: FleetGroup, b: FleetGroup): number =>
+    b.wrongCount - a.wrongCount || (b.wrongCount > 0 ? a.members.length - b.members.length : 0)
   return [...groups.values()].sort(
-    (a, b) => (isWorstFirst ? a.worstAt - b.worstAt : 0) || compareAsRead(a.value, b.value),
+    (a, b) => (isWorstFirst ? byTrouble(a, b) : 0) || compareAsRead(a.value, b.value),
   )
 }

@@ -7,6 +7,7 @@ import { campaignTexts } from '../i18n/campaigns.ts'
 import { changeTexts, sayBlocks, sayRisk } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { reviewTexts } from '../i18n/reviews.ts'
+import { mineFirst } from '../logic/approval-order.ts'
 import { Loaded } from '../parts/failure.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Head, Tabs } from '../parts/page.tsx'
@@ -259,7 +260,7 @@ export function ApprovalsPage() {
           <Loaded of={approvals}>
             {(all) => (
               <Requests
-                of={all.filter((approval) => only === null || approval.workload_id === only)}
+                of={mineFirst(all.filter((approval) => only === null || approval.workload_id === only))}
                 none={campaigns.length > 0 ? null : isWithin ? words.noneWithin : words.none[status]}
                 outside={only === null ? approvals.outside : 0}
               />

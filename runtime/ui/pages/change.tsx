@@ -4,6 +4,7 @@ import { baseInWordsOf, baseOfReport } from '../../../lib/configs/effective/base
 import { namesProduction } from '../../../lib/model/production.ts'
 import { deadEndOf, environmentOf } from '../../../lib/model/workload-states.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
+import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { ValidationMessage, ValidationResult } from '../../../lib/wire/validation.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeGroup, describeWhy } from '../i18n/causes.ts'
@@ -117,7 +118,8 @@ function useComplaint(
   workload: WorkloadRecord,
   instances: readonly LiveInstance[],
   draft: string,
-): { text: string; mark: CodeMark } | null {
+  plan: ConfigPlan | null,
+): { text: string; mark: CodeMark; isChanged: boolean } | null {
   const { components, complaint } = useFailing(workload.id, instances)
   const [component] = listComponents(components)
   if (component === undefined) return null
@@ -126,7 +128,23 @@ function useComplaint(
   const line = faultLine(draft, pathOfComponent(component), about)
   if (line === null) return null
   const text = describeComplaint({ components, complaint })
-  return { text, mark: { severity: 'warning', line, message: text } }
+  const path = pathOfComponent(component)
+  // It is said of what runs: once the draft changes that part, nobody knows yet how it does.
+  const isChanged =
+    plan?.failing_now?.some((one) => one.component === path && one.is_changed === true) === true
+  return { text, mark: { severity: 'warning', line, message: text }, isChanged }
+}
+
+/** What fails in what runs, and in which line of the draft that stands, unless the draft changes it. */
+function Complained({ of: { text, mark, isChanged } }: { of: NonNullable<ReturnType<typeof useComplaint>> }) {
+  const words = say(changeTexts)
+  return (
+    <p class="pane-said">
+      <Mark tone={isChanged ? 'idle' : 'bad'} shape={isChanged ? 'ring' : 'cross'}>
+        {`${isChanged ? words.complainsChanged : words.complains(mark.line ?? 1)} ${text}`}
+      </Mark>
+    </p>
+  )
 }
 
 /** Findings as marks in the text, in the reader's language. */
@@ -325,20 +343,23 @@ function DraftPane({
   base,
   draft,
   validation,
+  plan,
   instances,
 }: {
   workload: WorkloadRecord
   base: Base
   draft: DraftState
   validation: Resource<ValidationResult>
+  plan: ConfigPlan | null
   instances: readonly LiveInstance[]
 }) {
   const words = say(changeTexts)
   const isComparing = query.value.get('view') === 'compare'
-  const complained = useComplaint(workload, instances, draft.text.value)
+  const complained = useComplaint(workload, instances, draft.text.value, plan)
+  const isMarked = complained !== null && !complained.isChanged
   const marks = useMemo(
-    () => [...toMarks(validation), ...(complained === null ? [] : [complained.mark])],
-    [validation.data, language.value, complained?.text, complained?.mark.line],
+    () => [...toMarks(validation), ...(isMarked ? [complained.mark] : [])],
+    [validation.data, language.value, complained?.text, complained?.mark.line, isMarked],
   )
   return (
     <div class="pane flush">
@@ -355,13 +376,7 @@ function DraftPane({
           {words.discard}
         </Action>
       </div>
-      {complained !== null && (
-        <p class="pane-said">
-          <Mark tone="bad" shape="cross">
-            {`${words.complains(complained.mark.line ?? 1)} ${complained.text}`}
-          </Mark>
-        </p>
-      )}
+      {complained !== null && <Complained of={complained} />}
       {isComparing ? (
         <Comparison base={base} draft={draft.text.value} />
       ) : (
@@ -446,6 +461,7 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
           base={base}
           draft={draft}
           validation={validation}
+          plan={isStale ? null : plan.data}
           instances={topology.data?.instances ?? []}
         />
         <DiffSummary

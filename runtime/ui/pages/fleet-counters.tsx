@@ -128,7 +128,7 @@ export function FleetCounters({ current }: { current: FleetFilter | null }) {
           <li key={id} class={`${lookOf(id)}${isRare(id) ? ' rare' : ''}`}>
             <a href={hrefWith({ show: id })} aria-current={current === id ? 'true' : undefined}>
               <strong>{show(countOf(id))}</strong>
-              <span>{id === 'all_unhealthy' ? words.allUnhealthyOfThem : words[id]}</span>
+              <span>{words[id]}</span>
               {isCounted(id) && (
                 // Its room is there from the start, so that nothing moves when it comes.
                 <Sparkline values={lines?.[id] ?? []} color={COLORS[id]} title={words.lastDay} />

@@ -208,6 +208,8 @@ function useSelection(
 
 const SelectionBar = lazy(async () => (await import('./fleet-selection.tsx')).SelectionBar)
 
+const FleetKinds = lazy(async () => (await import('./fleet-kinds.tsx')).FleetKinds)
+
 /** The rows, and how many wait while the pointer rests on them. */
 function FleetRows({ view, chosen, of }: { view: View; chosen: readonly string[]; of: Rows }) {
   const { rows, waiting, isOver, letIn } = of
@@ -269,6 +271,7 @@ export function FleetPage() {
       {!isEmpty && (
         <>
           <FleetCounters current={view.filter} />
+          {view.filter === 'wrong' && <FleetKinds search={view.search} />}
           <FleetTools view={view} chosenColumns={chosen} shown={rows.rows.length} />
           <FleetChips view={view} />
           <FleetRows view={view} chosen={chosen} of={rows} />

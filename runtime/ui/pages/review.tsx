@@ -228,6 +228,7 @@ export function ReviewPage({ params }: { params: Record<string, string> }) {
                 <>
                   <Head
                     title={title}
+                    inTab={`${callOf(data)} · ${title}`}
                     beside={
                       <>
                         <ApprovalMark of={approval} />

@@ -496,6 +496,7 @@ export function RolloutPage({ params }: { params: Record<string, string> }) {
           <>
             <Head
               title={words.title}
+              inTab={`${name} · ${words.title}`}
               beside={
                 <>
                   <Mark tone={tone} shape={shape}>

@@ -101,7 +101,11 @@ function Facts({ workload }: { workload: WorkloadRecord }) {
   )
 }
 
-function Heading({ workload, history }: Pick<TabProps, 'workload' | 'history'>) {
+function Heading({
+  workload,
+  history,
+  tab,
+}: Pick<TabProps, 'workload' | 'history'> & { tab: keyof typeof TABS }) {
   const words = say(workloadTexts)
   const reason = readOnlyReason(workload)
   const control = reason === null ? words.managed : words.readOnly
@@ -113,7 +117,7 @@ function Heading({ workload, history }: Pick<TabProps, 'workload' | 'history'>) 
   return (
     <Head
       title={title}
-      inTab={lineOf(name, placeOf(workload))}
+      inTab={[lineOf(name, placeOf(workload)), ...(tab === 'overview' ? [] : [words.tabs[tab]])].join(' · ')}
       beside={
         <>
           <StatusMark of={workload} />
@@ -179,7 +183,7 @@ export function WorkloadPage({ params }: { params: Record<string, string> }) {
         const props = { workload: data, topology, history, failing, complaint, isReadInFull }
         return (
           <>
-            <Heading workload={data} history={history} />
+            <Heading workload={data} history={history} tab={current} />
             <Facts workload={data} />
             <WorkloadSentence {...props} />
             <WorkloadTabs current={current} of={props} />

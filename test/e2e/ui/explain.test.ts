@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { findBarriers, SHOTS } from './support/browser.ts'
+import { findBarriers, pasteInto, SHOTS } from './support/browser.ts'
 import { FAILING_EXPORTER, GATEWAY, GATEWAY_FASTER } from './support/scene.ts'
 import { agents, connectManaged, page, seen, service, useStage } from './support/stage.ts'
 
@@ -58,10 +58,23 @@ describe('the sentence about an unhealthy workload', () => {
     await picture('fault-lines')
     // Nor does whoever corrects it have to find the place again.
     await page.goto(`/workloads/${id}/change`)
-    await page.getByText(/^Line 15 fails now: exporter otlphttp\/eu: /).waitFor()
+    await page.getByText(/^Line 15 fails in what runs: exporter otlphttp\/eu: /).waitFor()
     await page.locator('.cm-lintRange-warning').first().waitFor()
     await expect.poll(() => findBarriers(page)).toEqual([])
     await picture('fault-editor')
+    // However long the error is, all of it is there.
+    const said = page.locator('.pane-said')
+    for (const width of [1440, 1024]) {
+      await page.setViewportSize({ width, height: 900 })
+      expect(await said.evaluate((one) => one.scrollWidth - one.clientWidth)).toBeLessThanOrEqual(0)
+    }
+    // It is said of what runs: a draft that mends it is not told that it fails.
+    const draft = page.getByRole('textbox', { name: 'Draft' })
+    await pasteInto(page, draft, GATEWAY.replace('telemetry.example.com', 'mended.example.com'))
+    await page.getByText(/^Fails in what runs; this draft changes it: exporter otlphttp\/eu: /).waitFor()
+    await expect.poll(() => page.locator('.cm-lintRange-warning').count()).toBe(0)
+    await picture('fault-mended')
+    await page.getByRole('button', { name: 'Start over' }).click()
     await page.goto(`/workloads/${id}/instances`)
     const row = page.getByRole('row').filter({ hasText: 'telling-1' })
     await row.getByText('cannot reach 10.3.0.17:4318 · exporter otlphttp/eu').waitFor()

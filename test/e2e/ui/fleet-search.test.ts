@@ -2,11 +2,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Api } from '../support/service.ts'
 import { findBarriers, SHOTS, signIn, visit } from './support/browser.ts'
-import { workloadId } from './support/scene.ts'
-import { browser, connectAgent, page, seen, service, useStage } from './support/stage.ts'
+import { FAILING_EXPORTER, workloadId } from './support/scene.ts'
+import { agents, browser, connectAgent, page, seen, service, useStage } from './support/stage.ts'
 
 useStage({
   pages: 'each',
+  env: { WORKLOAD_DISCONNECT_GRACE_SECONDS: '3600' },
   async prepare() {
     connectAgent('mailer', 'mailer-1', {}, 'production')
     connectAgent('billing', 'billing-1', {}, 'production')
@@ -169,5 +170,53 @@ test('the counters show in small how the last day was', async () => {
     await page.emulateMedia({ colorScheme: theme })
     await page.screenshot({ path: join(SHOTS, `fleet-counters-${width}-${theme}.png`) })
   }
+  expect(seen.complaints).toEqual([])
+})
+
+test('what is in trouble has parts, each a filter, and no counter moves for one that comes', async () => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await page.goto('/')
+  await expect.poll(() => rows().count()).toBe(3)
+  const counters = page.getByRole('navigation', { name: 'Counters' })
+  const placeOf = async (name: RegExp) => (await counters.getByRole('link', { name }).boundingBox())!
+  const before = await placeOf(/with alerts/)
+  const [mailer, billing] = agents
+  mailer!.say({ health: FAILING_EXPORTER })
+  await billing!.stop()
+  await counters.getByRole('link', { name: /all unhealthy/ }).waitFor()
+  await counters.getByRole('link', { name: /leaving/ }).waitFor()
+  expect(await placeOf(/with alerts/)).toEqual(before)
+  for (const width of [1440, 1024]) {
+    await page.setViewportSize({ width, height: 900 })
+    const edge = (await page.locator('.big-table').boundingBox())!
+    for (const one of await counters.getByRole('link').all()) {
+      const box = (await one.boundingBox())!
+      expect(box.x + box.width).toBeLessThanOrEqual(edge.x + edge.width + 1)
+      expect(await one.evaluate((link) => link.scrollWidth - link.clientWidth)).toBeLessThanOrEqual(0)
+    }
+  }
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await counters.getByRole('link', { name: /in trouble/ }).click()
+  const kinds = page.getByRole('navigation', { name: 'Kinds of trouble' })
+  await expect
+    .poll(() => kinds.getByRole('link').allTextContents())
+    .toEqual(['mostly unhealthy 1', 'leaving 1'])
+  expect(await findBarriers(page)).toEqual([])
+  for (const [width, theme] of [
+    [1440, 'light'],
+    [1440, 'dark'],
+    [1024, 'light'],
+    [390, 'light'],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.emulateMedia({ colorScheme: theme })
+    await page.screenshot({ path: join(SHOTS, `fleet-kinds-${width}-${theme}.png`) })
+  }
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await kinds.getByRole('link', { name: /leaving/ }).click()
+  await page.getByRole('link', { name: 'billing' }).waitFor()
+  await expect.poll(() => rows().count()).toBe(1)
+  await kinds.getByRole('link', { name: /leaving/ }).click()
+  await expect.poll(() => rows().count()).toBe(2)
   expect(seen.complaints).toEqual([])
 })

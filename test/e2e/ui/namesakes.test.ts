@@ -35,6 +35,8 @@ test('workloads of one name are told apart by where they are, on every page in t
   await host('store-01').click()
   await page.getByRole('heading', { level: 1, name: 'store-01' }).waitFor()
   await expect.poll(() => page.title()).toBe('store-01 · store-collector · muster')
+  await page.getByRole('link', { name: /^History/ }).click()
+  await expect.poll(() => page.title()).toBe('store-01 · store-collector · History · muster')
   await page.goto('/settings/users')
   await expect.poll(() => page.title()).toBe('Users · Settings · muster')
   // An instance without a pod is called by its host on the page of a push as well.

@@ -16,6 +16,7 @@ import { formatListed } from '../../../runtime/ui/i18n/format.ts'
 import { historyTexts } from '../../../runtime/ui/i18n/history.ts'
 import { describeTripped, rolloutTexts } from '../../../runtime/ui/i18n/rollout.ts'
 import { describeReason, describeTrouble } from '../../../runtime/ui/i18n/trouble.ts'
+import { mineFirst } from '../../../runtime/ui/logic/approval-order.ts'
 import { commentOf, readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
 import { readCapabilities } from '../../../runtime/ui/logic/capabilities.ts'
 import { suggest } from '../../../runtime/ui/logic/completion.ts'
@@ -914,4 +915,37 @@ test('a clock is ahead where a report is from later than now, and never behind: 
     aheadMs({ ...at('2026-11-29T12:00:00Z'), components: { a: at('2026-11-29T13:10:00.250Z') } }, now),
   ).toBe(600_000)
   expect(aheadMs(undefined, now)).toBe(0)
+})
+
+test('of requests those stand first that wait for the reader, and those last that wait for nobody', () => {
+  const request = (id: string, own: string, isStuck = false) => ({
+    id,
+    tally: { given: 0, discounted: 0, needed: 1, own },
+    ...(isStuck ? { nobody_can_approve: true as const } : {}),
+  })
+  const sorted = mineFirst([
+    request('1', 'author', true),
+    request('2', 'author'),
+    request('3', 'counts'),
+    request('4', 'no_right'),
+    request('5', 'counts'),
+  ])
+  expect(sorted.map(({ id }) => id)).toEqual(['3', '5', '2', '4', '1'])
+})
+
+test('a kind of trouble is searched for by its name', () => {
+  const of = (kind: WorkloadTrouble['kind']) =>
+    ({
+      id: kind,
+      labels: {},
+      fingerprint_keys: {},
+      display_name: 'x',
+      trouble: { kind },
+    }) as unknown as WorkloadRecord
+  const found = (text: string) =>
+    (['push_failed', 'some_unhealthy', 'unhealthy', 'disconnected'] as const).filter((kind) =>
+      matchesTerms(of(kind), parseSearch(text), CODES),
+    )
+  expect(found('trouble:push_failed')).toEqual(['push_failed'])
+  expect(found('trouble:unhealthy -trouble:some_unhealthy')).toEqual(['unhealthy'])
 })

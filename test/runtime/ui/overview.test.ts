@@ -293,6 +293,19 @@ describe('a grouped fleet', () => {
     ])
   })
 
+  test('has the group first in which most are in trouble, wherever the worst one of all is', () => {
+    const fleet = [
+      inGroup('few', 'a', { kind: 'disconnected' }),
+      ...Array.from({ length: 9 }, (_, at) => inGroup('few', `well-${at}`)),
+      ...Array.from({ length: 5 }, (_, at) => inGroup('many', `b-${at}`, { kind: 'leaving' })),
+      inGroup('half', 'c', { kind: 'leaving' }),
+      inGroup('half', 'd'),
+    ]
+    expect(
+      groupWorkloads(sortWorkloads(fleet, 'why', false), 'label:team', true).map(({ value }) => value),
+    ).toEqual(['many', 'half', 'few'])
+  })
+
   test('stands by the names of its groups where its rows are sorted otherwise', () => {
     expect(grouped(false).map(([value]) => value)).toEqual(['atlas', 'beta', 'beta 10', 'zeta'])
   })

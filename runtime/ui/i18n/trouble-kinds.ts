@@ -1,0 +1,40 @@
+import type { WorkloadTrouble } from '../../../lib/wire/workloads.ts'
+import { defineTexts } from './define.ts'
+
+/** What kinds of trouble are called, as parts of all that are in trouble. */
+export const kindTexts = defineTexts({
+  en: {
+    kinds: 'Kinds of trouble',
+    kind: {
+      disconnected: 'disconnected',
+      unhealthy: 'mostly unhealthy',
+      some_unhealthy: 'partly unhealthy',
+      push_failed: 'config failed',
+      rollout_halted: 'rollout halted',
+      rolled_back: 'rolled back',
+      some_failed: 'config failed on some',
+      drifted: 'drifted',
+      altered: 'changed there',
+      degraded: 'degraded',
+      leaving: 'leaving',
+      outdated: 'outdated',
+    } satisfies Record<WorkloadTrouble['kind'], string>,
+  },
+  fr: {
+    kinds: 'Sortes de problèmes',
+    kind: {
+      disconnected: 'déconnectés',
+      unhealthy: 'surtout en défaut',
+      some_unhealthy: 'en partie en défaut',
+      push_failed: 'config échouée',
+      rollout_halted: 'déploiement arrêté',
+      rolled_back: 'retour en arrière fait',
+      some_failed: 'config échouée sur certaines',
+      drifted: 'en écart',
+      altered: 'modifiés sur place',
+      degraded: 'dégradés',
+      leaving: 'en départ',
+      outdated: 'dépassés',
+    } satisfies Record<WorkloadTrouble['kind'], string>,
+  },
+})
