@@ -29,8 +29,9 @@ const TRAITS: Readonly<Record<CampaignStatus, readonly Trait[]>> = {
   expired: [],
 }
 
-/** Whether a campaign with this status is such a one. */
-export const campaignIs = (status: CampaignStatus, trait: Trait): boolean => TRAITS[status].includes(trait)
+/** Whether a campaign with this status is such a one. Of a status that only a later version knows nothing is known. */
+export const campaignIs = (status: CampaignStatus, trait: Trait): boolean =>
+  (TRAITS as Partial<typeof TRAITS>)[status]?.includes(trait) ?? false
 
 /** The statuses of which this holds, in the order of the table. */
 export const statusesThat = (trait: Trait): readonly CampaignStatus[] =>

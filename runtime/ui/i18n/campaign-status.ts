@@ -61,5 +61,7 @@ export const nameStatus = (
 ): string => {
   const words = say(campaignStatusTexts)
   if (of.held_up !== undefined) return words.heldUp[of.held_up.reason]
-  return of.status === 'rolled_back' && !hasGoneBack(of) ? words.notBack : words.status[of.status]
+  // One that only a later version of the service knows has no other word.
+  const status: Partial<typeof words.status> = words.status
+  return of.status === 'rolled_back' && !hasGoneBack(of) ? words.notBack : (status[of.status] ?? of.status)
 }

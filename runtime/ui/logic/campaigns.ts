@@ -46,6 +46,9 @@ export const CAMPAIGN_LOOK: Record<CampaignStatus, CampaignLook> = {
   expired: ['idle', 'cross'],
 }
 
+/** The same as a page finds it that is older than the service. */
+const LOOKS: Partial<typeof CAMPAIGN_LOOK> = CAMPAIGN_LOOK
+
 const TONES: Partial<Record<CampaignTargetState, Tone>> = {
   started: 'busy',
   rolling_back: 'busy',
@@ -110,7 +113,7 @@ export function lookOf({
   if (status === 'done' && isMissed) return ['warn', 'triangle']
   const hasFailed = unwell !== undefined || statesThat('went-wrong').some((state) => (counts[state] ?? 0) > 0)
   if (status === 'running' && !hasFailed && heldUp !== undefined) return ['warn', 'clock']
-  return status === 'running' && hasFailed ? ['bad', 'half'] : CAMPAIGN_LOOK[status]
+  return status === 'running' && hasFailed ? ['bad', 'half'] : (LOOKS[status] ?? ['idle', 'dot'])
 }
 
 /** How many workloads of a campaign that has ended do not run it though they should, by why; none that is zero. */
