@@ -13,14 +13,20 @@ const CACHE_MAX = 20_000
 /** Distinct comparisons that one request waits for; the others are made by later requests. */
 export const PAIRS_MAX = 16
 
-const pairOf = (instance: Instance, { push }: FollowedPush): string =>
-  `${push.hash}/${instance.reportedConfigHash}`
+/** Two configs that are to be compared: what was asked for, and what is reported. */
+interface Pair {
+  askedHash: string
+  asked: Uint8Array
+  reportedHash: string
+}
 
 /** Whether instances run in effect what they are assigned; each pair of configs is compared once. */
 export class EffectiveMatches {
   readonly #db: Db
   readonly #compare: CompareConfigs
-  readonly #known = new Map<string, EffectiveMatch>()
+  /** By the hash of what was asked for, then of what is reported: a record asks for each of its instances. */
+  readonly #known = new Map<string, Map<string, EffectiveMatch>>()
+  #count = 0
 
   constructor(db: Db, compare: CompareConfigs) {
     this.#db = db
@@ -32,12 +38,12 @@ export class EffectiveMatches {
     if (assigned === null) return UNKNOWN
     if (hasFailed(instance, assigned.push.hash)) return runningHash(instance) === '' ? UNKNOWN : NOT
     if (instance.reportedConfigHash === '') return UNKNOWN
-    return this.#known.get(pairOf(instance, assigned)) ?? UNKNOWN
+    return this.#known.get(assigned.push.hash)?.get(instance.reportedConfigHash) ?? UNKNOWN
   }
 
   /** Whether what an instance reports has been held to what it is assigned. */
   isKnown(instance: Instance, assigned: FollowedPush): boolean {
-    return this.#known.has(pairOf(instance, assigned))
+    return this.#known.get(assigned.push.hash)?.has(instance.reportedConfigHash) === true
   }
 
   /** Compare what these instances run in effect with what they are assigned, for `get`. */
@@ -45,24 +51,39 @@ export class EffectiveMatches {
     instances: readonly Instance[],
     assignmentOf: (instance: Instance) => FollowedPush | null,
   ): Promise<void> {
-    const pairs = new Map<string, { asked: Uint8Array; reportedHash: string }>()
+    const pairs = new Map<string, Pair>()
     for (const instance of instances) {
       const assigned = assignmentOf(instance)
-      if (assigned === null || instance.reportedConfigHash === '') continue
-      const key = pairOf(instance, assigned)
-      if (this.#known.has(key) || pairs.size >= PAIRS_MAX) continue
-      pairs.set(key, { asked: assigned.body, reportedHash: instance.reportedConfigHash })
+      const { reportedConfigHash: reportedHash } = instance
+      if (assigned === null || reportedHash === '' || this.isKnown(instance, assigned)) continue
+      if (pairs.size >= PAIRS_MAX) break
+      const { push, body } = assigned
+      pairs.set(`${push.hash}/${reportedHash}`, { askedHash: push.hash, asked: body, reportedHash })
     }
-    await Promise.all([...pairs].map(([key, pair]) => this.#learn(key, pair)))
+    await Promise.all([...pairs.values()].map((pair) => this.#learn(pair)))
   }
 
-  async #learn(key: string, pair: { asked: Uint8Array; reportedHash: string }): Promise<void> {
-    const reported = await findReportedConfig(this.#db, pair.reportedHash)
+  async #learn({ askedHash, asked, reportedHash }: Pair): Promise<void> {
+    const reported = await findReportedConfig(this.#db, reportedHash)
     // The reported config may not be stored yet: a later request will find it.
     if (reported === null) return
-    const match = await this.#compare(Buffer.from(pair.asked).toString('utf8'), reported)
-    if (match === null) return
-    if (this.#known.size >= CACHE_MAX) this.#known.delete(this.#known.keys().next().value!)
-    this.#known.set(key, match)
+    const match = await this.#compare(Buffer.from(asked).toString('utf8'), reported)
+    if (match !== null) this.#keep(askedHash, reportedHash, match)
+  }
+
+  #keep(askedHash: string, reportedHash: string, match: EffectiveMatch): void {
+    if (this.#count >= CACHE_MAX) this.#forgetOldest()
+    const known = this.#known.get(askedHash) ?? new Map<string, EffectiveMatch>()
+    this.#known.set(askedHash, known)
+    if (!known.has(reportedHash)) this.#count++
+    known.set(reportedHash, match)
+  }
+
+  /** Forget one, of what was asked for first. */
+  #forgetOldest(): void {
+    const [askedHash, known] = this.#known.entries().next().value!
+    known.delete(known.keys().next().value!)
+    if (known.size === 0) this.#known.delete(askedHash)
+    this.#count--
   }
 }
