@@ -181,8 +181,7 @@ export async function changeCampaign(
       if (edition !== undefined && before.edition !== edition) return null
       const refused = await refuseIt(tx)
       if (refused !== null) return refused
-      await noteCampaignAuthor(tx, id, actor.userId)
-      const edited = await editCampaign(tx, { id, ...draft, now: parts.clock.now() })
+      const edited = await editCampaign(tx, { id, ...draft, now: parts.clock.now(), byId: actor.userId })
       // One that is smaller than it was is never too large, and one that is there never one too many.
       if (edited === null || sizeOf(draft) <= sizeOf(before)) return edited
       return refuseSize(await measureDrafts(tx, edited.createdById)) ?? edited

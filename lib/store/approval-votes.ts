@@ -84,8 +84,9 @@ const AUTHORS = `with ${ASKED_AND_CLAIMS},
        union select a.key, unnest(r.author_ids), r.requester_id = any(a.askers)
          from approvals r join asked a on a.hash = r.draft_hash
        union select key, unnest(author_ids), is_own from versions
-       union select a.key, unnest(c.author_ids), false from asked a join campaigns c on c.change->>'hash' = a.hash
-       union select v.key, unnest(c.author_ids), false from versions v join campaigns c
+       union select a.key, unnest(coalesce(c.set_by_ids, c.author_ids)), false
+         from asked a join campaigns c on c.change->>'hash' = a.hash
+       union select v.key, unnest(coalesce(c.set_by_ids, c.author_ids)), false from versions v join campaigns c
          on c.change->>'fleet_config_id' = v.fleet_config_id::text and c.change->>'number' = v.number::text
        union select c.key, u.id::text, true from claims c join users u on lower(u.email) = c.name
        union select c.key, p.user_id::text, true from claims c join provider_names p on p.name = c.name),
@@ -106,8 +107,8 @@ export interface AuthorsOfText {
 const NOBODY: AuthorsOfText = { all: [], own: [] }
 
 /**
- * The ids of everybody who requested one of these texts, wrote it as a version, or made, changed or requested a campaign
- * that carries it, of those who answered for the service accounts among them, then or now, and of the users whom the
+ * The ids of everybody who requested one of these texts, wrote it as a version, or put it into a campaign or requested
+ * that (whoever had made the draft wrote another text), of those who answered for the service accounts among them, then or now, and of the users whom the
  * commits name that brought it, as far as whoever says so had a part in it; by the text's key. Of a version those who
  * wrote, committed or carried the same text with the same variables and values, and those who requested the text: others
  * who changed values beside that text are authors of theirs. A commit may name anybody; but all that a wrong name does is
@@ -126,10 +127,11 @@ export async function listAuthorsOfTexts(
 export const listAuthors = async (db: Db, asked: Omit<AskedText, 'key'>): Promise<AuthorsOfText> =>
   (await listAuthorsOfTexts(db, [{ ...asked, key: '' }]))('')
 
-/** Remember that somebody wrote, changed or requested a campaign. Its row must be locked, or new. */
+/** Remember that somebody made or requested a campaign. Its row must be locked, or new. */
 export async function noteCampaignAuthor(tx: Db, campaignId: string, userId: string): Promise<void> {
   await tx.execute(
-    `update campaigns set author_ids = array(select distinct unnest(author_ids || ${authorsOf('$2')})) where id = $1`,
+    `update campaigns set author_ids = array(select distinct unnest(author_ids || ${authorsOf('$2')})),
+       set_by_ids = array(select distinct unnest(coalesce(set_by_ids, author_ids) || ${authorsOf('$2')})) where id = $1`,
     [campaignId, userId],
   )
 }

@@ -10,6 +10,7 @@ import type {
   CampaignWave,
   CampaignWindow,
 } from '../wire/campaigns.ts'
+import { authorsOf } from './approval-votes.ts'
 import { assignmentsOf, type MovedColumns } from './assignments.ts'
 import { isStatusThat } from './campaign-status.ts'
 import { HAS_FAILED_SINCE, HAS_RESUMED } from './campaign-targets.ts'
@@ -140,14 +141,29 @@ export async function insertCampaign(tx: Db, campaign: StoredCampaign): Promise<
   )
 }
 
-/** Replace what a draft or a planned campaign asks for; its plan is gone. Null when it is past that. */
+/** SQL for whether a campaign carries the text, patch or version of `$4` already. */
+const CARRIES = ['hash', 'fleet_config_id', 'number']
+  .map((name) => `change->>'${name}' is not distinct from $4::jsonb->>'${name}'`)
+  .join(' and ')
+
+/**
+ * Replace what a draft or a planned campaign asks for; its plan is gone. Null when it is past that. Whoever edits it is an
+ * author of the campaign; of what it carries whoever put that there, and whoever chose for which workloads.
+ */
 export async function editCampaign(
   tx: Db,
-  edit: Pick<StoredCampaign, 'id' | 'name' | 'description' | 'change' | 'scope' | 'rules'> & { now: Date },
+  edit: Pick<StoredCampaign, 'id' | 'name' | 'description' | 'change' | 'scope' | 'rules'> & {
+    now: Date
+    byId: string
+  },
 ): Promise<StoredCampaign | null> {
   const rows = await tx.query<StoredCampaign>(
     `update campaigns set name = $2, description = $3, change = $4::jsonb, scope = $5::jsonb, rules = $6::jsonb,
        set_at = case when change = $4::jsonb and scope = $5::jsonb then set_at else $7 end,
+       author_ids = array(select distinct unnest(author_ids || ${authorsOf('$8')})),
+       set_by_ids = case when change = $4::jsonb and scope = $5::jsonb then set_by_ids
+         when ${CARRIES} then array(select distinct unnest(coalesce(set_by_ids, author_ids) || ${authorsOf('$8')}))
+         else ${authorsOf('$8')} end,
        status = 'draft', edition = edition + 1, plan = null, plan_hash = null, policy_hash = null, updated_at = $7
      where id = $1 and ${isStatusThat('status', 'unasked')} returning ${COLUMNS}`,
     [
@@ -158,6 +174,7 @@ export async function editCampaign(
       JSON.stringify(edit.scope),
       JSON.stringify(edit.rules),
       edit.now,
+      edit.byId,
     ],
   )
   return rows[0] ?? null

@@ -64,6 +64,60 @@ describe('whoever asked for a text in a campaign is an author of it', () => {
   })
 })
 
+describe('whoever edits a draft of somebody else', () => {
+  const draftOf = (replicas: number, host: string) => ({
+    name: 'Somebody’s',
+    change: { kind: 'text', yaml: configYaml(replicas) },
+    scope: {
+      selector: { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: [host] }] },
+    },
+    waves: [{}],
+  })
+  const approve = async (id: string, as: SignedIn) => {
+    const path = `POST ${requestsPath()}/${id}/approve`
+    const { status, json } = await invoke(scene.ctx, path, { as: as.token, body: { comment: 'fine' } })
+    return status === 200 ? 'approved' : (json as { reason?: string }).reason
+  }
+
+  it('makes nobody but himself an author of the text that he puts there', async () => {
+    scene = await CampaignScene.open(database, 1)
+    const eve = await signIn(scene.ctx, { groups: ['editor'] })
+    const made = await scene.call('POST', '', draftOf(3, 'vm-*'), scene.editor)
+    const { id: draft } = made.json as CampaignRecord
+    expect((await scene.call('PUT', `/${draft}`, draftOf(2, 'vm-*'), eve)).status).toBe(200)
+    const id = await requestPush(scene.approver)
+    expect(await approve(id, eve)).toBe('author')
+    expect(await approve(id, scene.editor)).toBe('approved')
+  })
+
+  it('leaves its maker an author of the text that stays, whatever else he changes or asks for', async () => {
+    scene = await CampaignScene.open(database, 1)
+    const eve = await signIn(scene.ctx, { groups: ['editor'] })
+    const { id: draft } = (await scene.call('POST', '', draftOf(2, 'vm-9'), scene.editor))
+      .json as CampaignRecord
+    const edited = draftOf(2, 'vm-*')
+    const change = { ...edited.change, takeover: true }
+    expect((await scene.call('PUT', `/${draft}`, { ...edited, change }, eve)).status).toBe(200)
+    const id = await requestPush(scene.approver)
+    expect(await approve(id, eve)).toBe('author')
+    expect(await approve(id, scene.editor)).toBe('author')
+  })
+
+  it('counts for that campaign itself as its maker does', async () => {
+    scene = await CampaignScene.open(database, 1)
+    const eve = await signIn(scene.ctx, { groups: ['editor'] })
+    const { id } = (await scene.call('POST', '', draftOf(3, 'vm-*'), scene.editor)).json as CampaignRecord
+    expect((await scene.call('PUT', `/${id}`, draftOf(2, 'vm-*'), eve)).status).toBe(200)
+    expect((await scene.call('POST', `/${id}/plan`, undefined, eve)).status).toBe(202)
+    await eventually('the plan is made', () => scene.ctx.campaigns.planner.progress(id) === null)
+    const { plan_hash } = await scene.record(id)
+    expect((await scene.call('POST', `/${id}/request`, { plan_hash }, eve)).status).toBe(200)
+    const body = { plan_hash, comment: 'mine' }
+    const { json } = await scene.call('POST', `/${id}/approve`, body, scene.editor)
+    expect(json).toMatchObject({ reason: 'author' })
+  })
+})
+
 describe('of versions that differ in their values only', () => {
   const content = configYaml(3).replace('127.0.0.1', `\${muster:site}`)
   const table = (...regions: string[]) => ({
