@@ -30,6 +30,10 @@ export const pushTexts = defineTexts({
       seen: (who: string, ago: string, isInOrder: boolean) =>
         `${who} looked at it (${ago}): ${isInOrder ? 'in order' : 'not in order'}.`,
     },
+    helped: (total: number, since: string) =>
+      `${total === 1 ? 'Its instance is' : total === 2 ? 'Both instances are' : `All ${n(total)} instances are`} healthy again${since && ` (since ${since})`}.`,
+    notHelped: (count: number, total: number) =>
+      `${n(count)} of ${n(total)} ${plural(total, 'instance is', 'instances are')} unhealthy still, as before the push.`,
     difference: 'See the difference',
     bar: 'How far it got',
     noAnswer: (count: number) => `${n(count)} without an answer`,
@@ -94,6 +98,10 @@ export const pushTexts = defineTexts({
       seen: (who: string, ago: string, isInOrder: boolean) =>
         `${who} y a regardé (${ago}) : ${isInOrder ? 'en ordre' : 'pas en ordre'}.`,
     },
+    helped: (total: number, since: string) =>
+      `${total === 1 ? 'Son instance est' : total === 2 ? 'Les deux instances sont' : `Les ${n(total)} instances sont`} de nouveau ${plural(total, 'saine', 'saines')}${since && ` (depuis ${since})`}.`,
+    notHelped: (count: number, total: number) =>
+      `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} toujours en défaut, comme avant la poussée.`,
     difference: 'Voir la différence',
     bar: 'Où elle en est',
     noAnswer: (count: number) => `${n(count)} sans réponse`,

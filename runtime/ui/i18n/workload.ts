@@ -241,6 +241,8 @@ export const workloadTexts = defineTexts({
     matches: { yes: 'yes', no: 'no', unknown: 'unknown' },
     mismatches: (paths: string) => `Differs at: ${paths}`,
     cannotReport: 'cannot report',
+    failedAlike: (count: number, why: string) =>
+      `${n(count)} instances failed the config for one reason: ${why}.`,
     undescribed: 'not yet described',
     undescribedTitle:
       'It is connected and belongs here, but has not said what it is since the service started.',
@@ -506,6 +508,8 @@ export const workloadTexts = defineTexts({
     matches: { yes: 'oui', no: 'non', unknown: 'inconnu' },
     mismatches: (paths: string) => `Diffère à : ${paths}`,
     cannotReport: 'ne rend pas compte',
+    failedAlike: (count: number, why: string) =>
+      `${n(count)} instances ont échoué sur la config pour une même raison : ${why}.`,
     undescribed: 'pas encore décrite',
     undescribedTitle:
       'Elle est connectée et en fait partie, mais n’a pas dit ce qu’elle est depuis le démarrage du service.',

@@ -4,6 +4,7 @@ import { campaignTexts } from '../i18n/campaigns.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { worstRiskOf } from '../logic/campaigns.ts'
+import { breakable } from '../parts/breakable.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { countOf } from '../parts/tally.tsx'
@@ -37,22 +38,10 @@ function Reach({ of: { plan } }: { of: CampaignRecord }) {
   )
 }
 
-/** An e-mail, which breaks before its host where there is no room for all of it, and nowhere else. */
-const inTwo = (email: string) => {
-  const [name, host] = email.split(/(?=@)/)
-  return (
-    <>
-      {name}
-      <wbr />
-      {host}
-    </>
-  )
-}
-
 /** Who asked for something, and how long ago. */
 export const Asked = ({ by, at }: { by: string; at: string }) => (
   <>
-    <span class="mail">{inTwo(by)}</span>
+    <span class="mail">{breakable(by)}</span>
     <div class="beneath">
       <Ago at={at} />
     </div>

@@ -6,10 +6,11 @@ import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { describeMessage } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
-import { formatDuration, shortHash } from '../i18n/format.ts'
+import { formatDuration, formatWhen, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
 import { describePush } from '../i18n/push-sentences.ts'
 import { workloadTexts } from '../i18n/workload.ts'
+import { judgeHelp } from '../logic/helped.ts'
 import { nameInstances } from '../logic/instances.ts'
 import { isLateAnswer, NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
 import { Capped } from '../parts/capped.tsx'
@@ -170,6 +171,30 @@ function Targets({
   )
 }
 
+/** Whether it helped, where instances were unhealthy before it: the sentence that one waits for. */
+function DidItHelp({ push, workload }: { push: RevisionRecord; workload: WorkloadRecord }) {
+  const words = say(pushTexts)
+  const touches = touchesWorkload(workload.id)
+  const alerts = useResource(
+    push.status === 'applied' ? `helped:${push.push_id}` : null,
+    (abort) => api.alertsOf(workload.id, null, abort),
+    (frame) => frame.type === 'alert_update' && touches(frame),
+  )
+  const helped = judgeHelp(push, workload, alerts.data ?? [])
+  if (helped === null) return null
+  return (
+    <div class={`say t-${helped.kind === 'healthy' ? 'ok' : 'bad'}`} role="status">
+      <p>
+        <b>
+          {helped.kind === 'healthy'
+            ? words.helped(helped.total, helped.since === undefined ? '' : formatWhen(helped.since))
+            : words.notHelped(helped.count, helped.total)}
+        </b>
+      </p>
+    </div>
+  )
+}
+
 /** The request that a push carries out, for those who may see requests, and whether that is still to come. */
 function useRequest(
   workloadId: string,
@@ -256,6 +281,7 @@ function Body({
   return (
     <div class="stack" style={{ marginTop: '16px' }}>
       <Sentence of={of} push={push} connected={connected} />
+      {push && <DidItHelp push={push} workload={workload} />}
       {push && asked?.break_glass && <BrokenGlass push={push} asked={asked} />}
       {push && <Request push={push} history={history} asked={asked} />}
       {push?.rollout_id && <InStages push={push} connected={connected} />}

@@ -70,7 +70,7 @@ function toField(moment: string): string {
 const isCounted = (): boolean => can('config_safety.campaigns') && holds('config:request')
 
 /** How many workloads these conditions would freeze now; nothing while they are no conditions. */
-function Preview({ lines }: { lines: string }) {
+function Preview({ lines, isBegun }: { lines: string; isBegun: boolean }) {
   const words = say(freezeTexts)
   const read = readSelectorLines(lines)
   const asked = useDebounced(lines.trim(), PREVIEW_MS)
@@ -82,6 +82,8 @@ function Preview({ lines }: { lines: string }) {
     },
   )
   if (lines.trim() === '') {
+    // A form that nobody has touched says nothing yet.
+    if (!isBegun) return null
     const all = fleetLoaded.value ? [...workloads.values()].filter((one) => !one.archived_at).length : null
     return <p class="warn">{words.previewAll(all)}</p>
   }
@@ -117,7 +119,7 @@ function FreezeForm({ inForce, onDone }: { inForce: Freeze | null; onDone: () =>
       reason={why.value.trim() === '' || !isLater ? words.needs : null}
     >
       <TextArea label={conditions} hint={words.selectorHint} isMono {...bind(lines)} />
-      <Preview lines={lines.value} />
+      <Preview lines={lines.value} isBegun={why.value !== '' || until.value !== ''} />
       <TextField label={words.until} {...bind(until)} type="datetime-local" />
       <TextField label={words.why} {...bind(why)} maxLength={1024} />
     </Form>

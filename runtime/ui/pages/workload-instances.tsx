@@ -4,9 +4,9 @@ import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { type InstanceSort, instanceName, sortInstances } from '../logic/instances.ts'
+import { countValues, type InstanceSort, instanceName, sortInstances } from '../logic/instances.ts'
 import { Loaded } from '../parts/failure.tsx'
-import { ConfigCell, MatchesCell } from '../parts/instance-cells.tsx'
+import { ConfigCell, MatchesCell, whyFailed } from '../parts/instance-cells.tsx'
 import { fitsSearch, InstanceSearch } from '../parts/instance-search.tsx'
 import { describeFault, describeHeterogeneity } from '../parts/instance-words.ts'
 import { Ago, HealthMark } from '../parts/state.tsx'
@@ -84,6 +84,7 @@ function columnsOf(
   workload: WorkloadRecord,
   instances: readonly LiveInstance[],
   order: Order,
+  told: ReadonlySet<string>,
 ): TableColumn<LiveInstance>[] {
   const { column } = say(workloadTexts)
   const cells: Record<ColumnId, Pick<TableColumn<LiveInstance>, 'look' | 'narrowTitle' | 'cell'>> = {
@@ -91,7 +92,7 @@ function columnsOf(
     version: { look: 'mono', narrowTitle: column.version, cell: (instance) => instance.version ?? '–' },
     health: { cell: (instance) => <HealthMark healthy={instance.healthy} /> },
     why: { look: 'text', cell: (instance) => <span class="warn">{describeFault(instance)}</span> },
-    config: { cell: (instance) => <ConfigCell instance={instance} /> },
+    config: { cell: (instance) => <ConfigCell instance={instance} told={told} /> },
     matches: { narrowTitle: column.matches, cell: (instance) => <MatchesCell instance={instance} /> },
     connected: {
       look: 'muted',
@@ -117,14 +118,30 @@ function columnsOf(
   }))
 }
 
+/** Instances that fail for one reason are told once from this many on. */
+const ALIKE_MIN = 3
+
+/** The reasons for which several failed their config, most first: in each of their rows they would hide what differs. */
+const listAlike = (instances: readonly LiveInstance[]) =>
+  countValues(instances, (instance) => whyFailed(instance) || undefined).filter(
+    ({ count }) => count >= ALIKE_MIN,
+  )
+
 function Instances({ workload, topology }: { workload: WorkloadRecord; topology: WorkloadTopology }) {
   const words = say(workloadTexts)
   const { instances, summary } = topology
   const order = readOrder()
   const found = instances.filter((instance) => fitsSearch(instance, workload))
   const sorted = sortInstances(found, summary, order, (instance) => instanceName(instance, workload))
+  const alike = listAlike(instances)
+  const told = new Set(alike.map(({ value }) => value))
   return (
     <>
+      {alike.map(({ value, count }) => (
+        <p key={value} class="bad">
+          {words.failedAlike(count, value)}
+        </p>
+      ))}
       <p class="muted" style={{ marginBottom: '12px' }}>
         {instances.length > 1 && (describeHeterogeneity(instances, summary).join(' ') || words.alike)}
       </p>
@@ -138,7 +155,7 @@ function Instances({ workload, topology }: { workload: WorkloadRecord; topology:
       ) : (
         <Table
           label={words.tabs.instances}
-          columns={columnsOf(workload, instances, order)}
+          columns={columnsOf(workload, instances, order, told)}
           rows={sorted}
           keyOf={(instance) => instance.instance_uid}
         />

@@ -5,6 +5,8 @@ import { shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { Mark, PushMark } from './state.tsx'
 
+const NOTHING: ReadonlySet<string> = new Set()
+
 /** Whether an instance runs what it was asked to. */
 export function MatchesCell({ instance }: { instance: LiveInstance }) {
   const words = say(workloadTexts)
@@ -25,8 +27,21 @@ export function MatchesCell({ instance }: { instance: LiveInstance }) {
   return <span class="faint">{words.matches.unknown}</span>
 }
 
-/** The config that an instance says it runs, and what became of the one that it was given. */
-export function ConfigCell({ instance }: { instance: LiveInstance }) {
+/** Why an instance failed the config that it was given; '' where it did not, or nobody knows. */
+export const whyFailed = ({ remote_config_status: status }: LiveInstance): string =>
+  status?.status === 'failed' ? describeWhy(status) : ''
+
+/**
+ * The config that an instance says it runs, and what became of the one that it was given; `told` are the reasons of a failure
+ * that stand above all instances.
+ */
+export function ConfigCell({
+  instance,
+  told = NOTHING,
+}: {
+  instance: LiveInstance
+  told?: ReadonlySet<string>
+}) {
   const words = say(workloadTexts)
   if (!instance.accepts_remote_config) return <span class="muted">{words.readOnly}</span>
   if (instance.reports_remote_config === false) return <span class="muted">{words.cannotReport}</span>
@@ -35,7 +50,7 @@ export function ConfigCell({ instance }: { instance: LiveInstance }) {
     <>
       <span class="mono muted">{shortHash(instance.effective_config_hash) || '–'}</span>{' '}
       {status && <PushMark state={status.status} />}
-      {status?.status === 'failed' && <span class="bad"> {describeWhy(status)}</span>}
+      {!told.has(whyFailed(instance)) && <span class="bad"> {whyFailed(instance)}</span>}
     </>
   )
 }

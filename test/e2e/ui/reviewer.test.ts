@@ -123,11 +123,25 @@ test('what could not be compared is called that, in the list and on its page, an
 test('how risky it was is told of what was pushed as well', async () => {
   connectAgent('pushed', 'pushed-1', { initialConfig: RUNS })
   const pushed = await workloadId(service, 'pushed')
-  await pushAndSettle(service, pushed, WITH_DESTINATION)
+  const hash = await pushAndSettle(service, pushed, WITH_DESTINATION)
   await page.goto('/approvals?status=pushed')
   const row = page.getByRole('row', { name: /pushed/ }).first()
   await row.getByText('high risk').waitFor()
   await row.getByText('New destination').waitFor()
+  // An alert takes a minute to come: this one was there when the config was pushed, and is over.
+  const alert = {
+    id: 'a'.repeat(32),
+    workload_id: pushed,
+    rule: 'workload_unhealthy',
+    severity: 'critical',
+    message: 'said',
+    fired_at: new Date(Date.now() - 3_600_000).toISOString(),
+    resolved_at: new Date(Date.now() + 1_000).toISOString(),
+  }
+  await page.route('**/api/alerts?include_resolved=true*', (route) => route.fulfill({ json: [alert] }))
+  await page.goto(`/workloads/${pushed}/pushes/${hash}`)
+  await page.getByText(/^Its instance is healthy again \(since \d\d:\d\d\)\.$/).waitFor()
+  await page.screenshot({ path: join(SHOTS, 'push-helped-1440.png') })
   expect(seen.complaints).toEqual([])
 })
 
@@ -193,4 +207,24 @@ test('a first config that failed is offered as what failed and why, and a repair
   await page.goto('/')
   const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'broken', exact: true }) })
   await row.getByTitle(new RegExp(OTTL)).waitFor()
+})
+
+test('what several instances failed for is told once above them, and not in each row', async () => {
+  for (const pod of ['a', 'b', 'c', 'd'])
+    connectAgent('alike', `alike-${pod}`, {
+      initialConfig: RUNS,
+      behaviour: { kind: 'fail', delayMs: 50, errorMessage: OTTL },
+    })
+  const alike = await workloadId(service, 'alike', 4)
+  await pushAndSettle(service, alike, WITH_DESTINATION)
+  await page.goto(`/workloads/${alike}/instances`)
+  await page.getByText(/^4 instances failed the config for one reason: /).waitFor()
+  const cells = page.getByRole('region', { name: 'Instances' }).getByRole('row')
+  await expect.poll(() => cells.filter({ hasText: 'failed' }).count()).toBe(4)
+  await expect.poll(() => cells.filter({ hasText: 'OTTL' }).count()).toBe(0)
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.screenshot({ path: join(SHOTS, `instances-alike-${width}.png`) })
+  }
+  expect(seen.complaints).toEqual([])
 })

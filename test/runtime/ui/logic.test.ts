@@ -23,6 +23,7 @@ import { suggest } from '../../../runtime/ui/logic/completion.ts'
 import { diagnose, toneOf } from '../../../runtime/ui/logic/diagnosis.ts'
 import { tellingReasons } from '../../../runtime/ui/logic/drift.ts'
 import { aheadMs, countFailing, listComponents, listRepeating } from '../../../runtime/ui/logic/health.ts'
+import { judgeHelp } from '../../../runtime/ui/logic/helped.ts'
 import {
   countValues,
   groupOdd,
@@ -948,4 +949,30 @@ test('a kind of trouble is searched for by its name', () => {
     )
   expect(found('trouble:push_failed')).toEqual(['push_failed'])
   expect(found('trouble:unhealthy -trouble:some_unhealthy')).toEqual(['unhealthy'])
+})
+
+test('a push is told to have helped, or not, where instances were unhealthy as it was made', () => {
+  const push = { push_id: 'p', status: 'applied' as const, submitted_at: '2026-07-01T08:10:00.000Z' }
+  const workload = (trouble?: WorkloadTrouble) =>
+    ({
+      current_config_push: push,
+      connected_instance_count: 2,
+      ...(trouble && { trouble }),
+    }) as unknown as WorkloadRecord
+  const fired = { rule: 'workload_unhealthy' as const, fired_at: '2026-07-01T08:00:00.000Z' }
+  const sick: WorkloadTrouble = { kind: 'unhealthy', count: 2, total: 2 }
+  expect(judgeHelp(push, workload(sick), [fired])).toEqual({ kind: 'still', count: 2, total: 2 })
+  // The alert ends a moment later than its cause.
+  expect(judgeHelp(push, workload(), [fired])).toEqual({ kind: 'healthy', total: 2, since: undefined })
+  const resolved = { ...fired, resolved_at: '2026-07-01T08:11:00.000Z' }
+  expect(judgeHelp(push, workload(), [resolved])).toEqual({
+    kind: 'healthy',
+    total: 2,
+    since: resolved.resolved_at,
+  })
+  // Nothing was wrong, or it was over before, or something else was pushed since.
+  expect(judgeHelp(push, workload(), [])).toBe(null)
+  expect(judgeHelp(push, workload(), [{ ...fired, resolved_at: '2026-07-01T08:05:00.000Z' }])).toBe(null)
+  expect(judgeHelp({ ...push, push_id: 'older' }, workload(), [fired])).toBe(null)
+  expect(judgeHelp({ ...push, status: 'pending' }, workload(), [fired])).toBe(null)
 })
