@@ -447,6 +447,7 @@ export class FrontAgents implements FleetPort {
       this.#sayCounts()
       this.#saySeen()
       this.#effective.tick()
+      this.#offers.lookAgain()
       this.#keepTime()
     })
   }

@@ -22,8 +22,19 @@ export interface FrontOffersParts {
   onNotSent(): void
 }
 
-/** An owner offers again each second what did not leave: after a longer gap its database may have been away as well. */
+/** An owner offers again each second what did not leave: in a longer gap its database may have been away as well. */
 const UNREAD_GAP_MS = 10_000
+
+/** Offers that came while the database gave no answer here, of which this is the last one's hash. */
+interface Unread {
+  hash: string
+  sinceMs: number
+  untilMs: number
+  /** There was a gap since the first. Of an outage of all only its two ends are seen: after another gap it was none. */
+  hasGap: boolean
+  /** How often the database had answered by then. */
+  answers: number
+}
 
 /** Tells agents on sockets what the owner has decided. An offer that is out of date by then is not sent. */
 export class FrontOffers {
@@ -34,17 +45,27 @@ export class FrontOffers {
    */
   readonly #generations = new Map<string, number>()
   #delay: LinkDelay
-  /**
-   * From when until when offers came whose text the database did not give, on the monotonic clock; null before the first.
-   * The owner had its database all that time: it offers again once it is told that nothing was sent, and from then on no
-   * more than `UNREAD_GAP_MS` passed.
-   */
-  unread: { readonly sinceMs: number; readonly untilMs: number } | null = null
+  #unread: Unread | null = null
   #toldMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: FrontOffersParts) {
     this.#parts = parts
     this.#delay = new LinkDelay(parts.clock)
+  }
+
+  /**
+   * From when until when offers came whose text the database did not give, on the monotonic clock; null before the first,
+   * and once it has answered again. The owner had its database all that time: it offers again once it is told that nothing
+   * was sent, within `UNREAD_GAP_MS`; to one that polls, when it does.
+   */
+  get unread(): Pick<Readonly<Unread>, 'sinceMs' | 'untilMs'> | null {
+    const { texts } = this.#parts
+    return texts.isFailing && this.#unread?.answers === texts.answers ? this.#unread : null
+  }
+
+  /** Called every few seconds: what could not be read is asked for again, also where nothing is offered any more. */
+  lookAgain(): void {
+    if (this.unread !== null) void this.#parts.texts.find(this.#unread!.hash)
   }
 
   /** There is a new link: nothing is known of what its owner has decided. */
@@ -95,15 +116,23 @@ export class FrontOffers {
     const { clock, texts } = this.#parts
     const startedMs = clock.monotonicMs()
     const body = await texts.find(hash)
-    if (body === null && texts.isFailing) this.#noteUnread(startedMs)
+    if (body === null && texts.isFailing) this.#noteUnread(hash, startedMs)
     return body
   }
 
-  #noteUnread(atMs: number): void {
-    const { sinceMs, untilMs } = this.unread ?? { sinceMs: atMs, untilMs: atMs }
-    const isLater = atMs - this.#toldMs > UNREAD_GAP_MS
-    this.unread = { sinceMs: isLater ? atMs : sinceMs, untilMs: Math.max(atMs, untilMs) }
-    this.#toldMs = this.#parts.clock.monotonicMs()
+  #noteUnread(hash: string, atMs: number): void {
+    const { clock, texts } = this.#parts
+    const before = this.unread === null ? null : this.#unread
+    const isGap = before !== null && atMs - this.#toldMs > UNREAD_GAP_MS
+    const goesOn = before !== null && (!isGap || before.hasGap)
+    this.#unread = {
+      hash,
+      sinceMs: goesOn ? before.sinceMs : atMs,
+      untilMs: Math.max(atMs, before?.untilMs ?? atMs),
+      hasGap: isGap || before?.hasGap === true,
+      answers: texts.answers,
+    }
+    this.#toldMs = clock.monotonicMs()
   }
 
   /** The agent has left: what waits for it is not sent, and no loss of the agent is one under that config. */

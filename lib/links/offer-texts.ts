@@ -14,6 +14,8 @@ export class OfferTexts {
   readonly #reading = new Map<string, Promise<Uint8Array | null>>()
   #bytes = 0
   readonly #log: Log
+  /** How often the database has answered. */
+  answers = 0
   /** A database that is away is said once. */
   #isFailing = false
 
@@ -49,6 +51,7 @@ export class OfferTexts {
     try {
       const content = await findContent(this.#db, hash)
       this.#isFailing = false
+      this.answers++
       if (content === null) return null
       const body = Buffer.from(content.body)
       if (configHash(body) !== hash) return null
