@@ -57,10 +57,11 @@ export async function approveApproval(
   const checked = await checkDraft(parts, found.draftYaml, target)
   if (!checked.ok) return checked
   return parts.db.change<ApproveOutcome>('approval.approve', actor, async (tx) => {
-    const now = parts.clock.now()
     if (!(await takeTurn(tx, found))) return { ok: false, code: 'workload-not-found' }
     const locked = await lockApproval(tx, approvalId)
     if (locked === null || !mayTakeApproval(locked)) return { ok: false, code: 'approval-not-pending' }
+    // Once nobody adds authors any more: whom a pipeline names while this waits is judged with it, and was named before.
+    const now = parts.clock.now()
     const before = await readStanding(tx, locked, target, now, [actor.userId])
     // An approved request may have lost an approval since: it got too old, or its approver lost the right.
     if (locked.status === 'approved' && before.judgement.isEnough)

@@ -1,4 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
+import { configHash } from '../../../lib/model/config-hash.ts'
+import { noteCommitAuthors } from '../../../lib/store/commit-authors.ts'
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { DesiredResult } from '../../../lib/wire/desired.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, fakeAgent } from '../../support/fleet.ts'
@@ -42,6 +45,37 @@ it('who approves what Git asks for first locks the workload before all else, as 
     ).toHaveLength(1)
   })
   expect(await approved).toMatchObject({ status: 200, json: { status: 'approved' } })
+})
+
+it('who approves while a pipeline names one more author has approved with that one, who is an author elsewhere too', async () => {
+  const [pipeline, bob, ann] = await Promise.all([1, 2, 3].map(() => signIn(ctx, { groups: ['editor'] })))
+  const [agent, other] = [fakeAgent(ctx.fleet), fakeAgent(ctx.fleet)]
+  await ctx.advance(300)
+  const path = `/api/workloads/${agent.workloadId}/config`
+  const config = configYaml(2)
+  const body = { owner: 'shops', config }
+  const asked = await invoke(ctx, `POST ${path}/desired`, { as: pipeline!.token, body })
+  const { approval_id: id } = asked.json as DesiredResult
+  let approved: Promise<Answer> | null = null
+  await database.pool.transaction('test', async (tx) => {
+    await tx.query('select from workloads where id = $1 for update', [agent.workloadId])
+    const comment = { comment: 'fine' }
+    approved = invoke(ctx, `POST ${path}/approvals/${id}/approve`, { as: bob!.token, body: comment })
+    await expect.poll(countWaiting, { timeout: 5_000 }).toBe(1)
+    ctx.clock.advance(10)
+    const claim = { configHash: configHash(config), byId: pipeline!.userId, place: agent.workloadId }
+    const about = { owner: 'shops', since: ctx.clock.now(), hasRun: false }
+    const names = [{ name: ann!.email, said: ann!.email }]
+    await noteCommitAuthors(tx, { ...claim, ...about }, names, ctx.clock.now())
+  })
+  expect(await approved).toMatchObject({ status: 200, json: { status: 'approved' } })
+  const elsewhere = `/api/workloads/${other.workloadId}/config/approvals`
+  const wanted = { draft_yaml: config, comment: 'here too' }
+  const made = await invoke(ctx, `POST ${elsewhere}`, { as: bob!.token, body: wanted })
+  const { id: second } = made.json as ApprovalRecord
+  const by = { as: ann!.token, body: { comment: 'fine' } }
+  const tried = await invoke(ctx, `POST ${elsewhere}/${second}/approve`, by)
+  expect(tried).toMatchObject({ status: 409, json: { reason: 'author' } })
 })
 
 it('who hands over locks the requests before what Git asks for, as everybody does who ends or approves one', async () => {
