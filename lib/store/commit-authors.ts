@@ -54,8 +54,8 @@ export async function noteCommitAuthors(
      values ($1, $2, $3, $4, $5, $6, $7)
      on conflict (config_hash, by_id, place) do update set owner = excluded.owner,
        since = least(c.since, excluded.since), has_run = c.has_run or excluded.has_run,
-       run_at = case when c.has_run then c.run_at else excluded.run_at end`,
-    [configHash, byId, place, owner, since, hasRun, hasRun ? now : null],
+       run_at = case when c.has_run then coalesce(c.run_at, $8) else excluded.run_at end`,
+    [configHash, byId, place, owner, since, hasRun, hasRun ? now : null, now],
   )
   await tx.execute(
     `insert into commit_authors (config_hash, name, noted_at, said, by_id)
@@ -68,6 +68,10 @@ export async function noteCommitAuthors(
   )
 }
 
+/** SQL for the request `r` of what the claim `l` asked for in Git of a workload. */
+const REQUESTED = `select from approvals r where r.draft_hash = l.config_hash and r.workload_id = l.place
+      and (r.requester_id = l.by_id or r.target_group = '${gitGroupOf('')}' || l.owner)`
+
 /** SQL for whether one of these approvals of many workloads was given once the claim `c` was noted. */
 const isApprovedSince = (approvals: string): string =>
   `exists (select from jsonb_array_elements(case jsonb_typeof(${approvals}) when 'array' then ${approvals} else '[]' end) given
@@ -76,20 +80,21 @@ const isApprovedSince = (approvals: string): string =>
 /**
  * SQL for whether the claim `c` of `commit_authors` counts for a change `a`: it was noted before it was kept whose word it is;
  * whoever said it asked for this very change (`askers`); or asked in Git for this text, on one of its workloads or of its
- * fleet config (`places`), before the change was asked for (`at`); or what it asked for in Git was approved by a person, or
- * ran where Git keeps it, after it had said so. Who had no part in it could name everybody, and nobody would be left to
+ * fleet config (`places`), before the change was asked for (`at`); or what it asked for in Git was approved by a person after
+ * it had said so, or, where nobody was asked to, ran where Git keeps it. Who had no part in it could name everybody, and nobody would be left to
  * approve; nor may who had add names to what was looked at without them.
  */
 const COUNTS = `(c.by_id = '' or c.by_id = any(a.askers) or exists (
   select from commit_claims l where l.config_hash = c.config_hash and l.by_id = c.by_id and (
-    (l.has_run and coalesce(l.run_at >= c.noted_at, true))
+    (l.has_run and coalesce(l.run_at >= c.noted_at, true)
+      and not exists (${REQUESTED} and r.approved_at is not null))
     or (l.since <= a.at and l.place = any(a.places))
-    or exists (select from approvals r where r.draft_hash = l.config_hash and r.workload_id = l.place
-      and r.approved_at >= c.noted_at and (r.requester_id = l.by_id or r.target_group = '${gitGroupOf('')}' || l.owner))
+    or exists (${REQUESTED} and r.approved_at >= c.noted_at)
     or exists (select from fleet_config_versions w
       join campaigns k on k.change->>'fleet_config_id' = l.place and k.change->>'number' = w.number::text
       where w.content_hash = l.config_hash and w.fleet_config_id::text = l.place
-        and w.created_at >= l.since and (k.started_at >= c.noted_at or ${isApprovedSince('k.approvals')}))
+        and w.created_at >= l.since and (${isApprovedSince('k.approvals')}
+          or k.started_at >= c.noted_at and k.approvals = '[]'))
     or exists (select from fleet_config_versions w
       join auto_applies k on k.fleet_config_id = w.fleet_config_id and k.number = w.number
       where w.content_hash = l.config_hash and w.fleet_config_id::text = l.place

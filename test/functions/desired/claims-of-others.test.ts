@@ -160,6 +160,34 @@ describe('a token that names everybody keeps nobody from approving', () => {
     expect(await approve(shop, await request(shop, TEXT), ann)).toBe('approved')
   })
 
+  it('what others ask for elsewhere, by what it first says when what was approved for it runs', async () => {
+    const id = await wish(eve, other, TEXT, naming())
+    expect(await approve(other, id, heir)).toBe('approved')
+    await run(other, id)
+    await wish(eve, other, TEXT, naming(ann))
+    expect(await approve(shop, await request(shop, TEXT), ann)).toBe('approved')
+    // Whom it had named by the approval does count.
+    const named = await wish(eve, other, NEXT, naming(ann))
+    expect(await approve(other, named, heir)).toBe('approved')
+    await run(other, named)
+    expect(await approve(shop, await request(shop, NEXT), ann)).toBe('author')
+  })
+
+  it('what others ask for elsewhere, by what it says of a version between the approval and the start', async () => {
+    const id = await wishFleet(pipeline, 'started', naming())
+    const [first] = await campaignsOf(id, 1)
+    expect(await approveCampaign(first!, heir)).toBe('approved')
+    await ctx.advance(1)
+    await wishFleet(pipeline, 'started', naming(ann))
+    const { status, json } = await invoke(ctx, `POST /api/campaigns/${first}/start`, {
+      as: bob.token,
+      body: {},
+    })
+    expect(status, JSON.stringify(json)).toBe(200)
+    await ctx.advance(1)
+    expect(await approve(shop, await request(shop, TEXT), ann)).toBe('approved')
+  })
+
   it('nor what a campaign carries', async () => {
     const version = await versionByHand('by-hand', TEXT)
     await wish(eve, other, TEXT, naming(ann))
