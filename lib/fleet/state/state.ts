@@ -217,13 +217,13 @@ export function assignmentOfUid({ rollout, takenBack, active }: Workload, uid: s
 }
 
 /**
- * Has a frame with what this push offers left for the instance? Where this process has not offered it yet, a former one may
- * have.
+ * Has a frame with what this push offers left for the instance? A former process may have sent one of what was pushed before
+ * this one began.
  */
 export const hasLeftFor = (
   { offer }: Pick<Instance, 'offer'>,
   { push, isFromBefore }: Pick<FollowedPush, 'push' | 'isFromBefore'>,
-): boolean => (offer?.pushId === push.pushId ? offer.hasLeft : isFromBefore)
+): boolean => isFromBefore || (offer?.pushId === push.pushId && offer.hasLeft)
 
 /** The pushes that a workload's instances are assigned: the active one, and a rollout's or one that takes some back. */
 export function followedPushes({

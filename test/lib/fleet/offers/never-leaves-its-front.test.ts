@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import type { ChangeRecord } from '../../../../lib/wire/change-feed.ts'
 import type { LiveInstance } from '../../../../lib/wire/instances.ts'
-import { createFleetContext, type FleetTestContext } from '../../../support/fleet.ts'
+import { createFleetContext, type FleetTestContext, fakeAgent } from '../../../support/fleet.ts'
 import { invoke, signIn } from '../../../support/invoke.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
@@ -77,4 +77,17 @@ it('says that the config could not be sent where each offer waits at its front, 
   expect(await workload.ends(pushId)).toEqual({ a: 'straggler: not_sent', b: 'applied' })
   expect(await told()).toEqual({ 'pod-a': 'not_sent', 'pod-b': undefined })
   expect(await inFeed()).toBe('not_sent')
+})
+
+it('does not say so of what a former process had sent, though this one cannot', async () => {
+  ctx = await createFleetContext(database)
+  const workload = new PushedWorkload(ctx, 'a')
+  const pushId = await workload.push(1)
+  await ctx.close()
+  ctx = await createFleetContext(database, { clock: ctx.clock })
+  // It reads no more: no frame leaves for it.
+  const again = fakeAgent(ctx.fleet, { uid: workload.agents[0]!.uid, host: 'vm', pod: 'pod-a' })
+  again.connection.tell = () => 'dropped'
+  await ctx.advance(600_000)
+  expect(await new PushedWorkload(ctx, '').ends(pushId)).toEqual({ a: 'straggler: no_answer' })
 })
