@@ -55,7 +55,8 @@ const PREPARED_MAX = 300
 const IDLE_IN_TRANSACTION_MS = 20_000
 /**
  * A commit whose connection was lost is made by then or never, in ms: the server ends a transaction that hears nothing
- * for `IDLE_IN_TRANSACTION_MS`, and a commit that waits for a replica by the time-out of statements, which is 30 s.
+ * for `IDLE_IN_TRANSACTION_MS`, and a commit that waits for a replica by the time-out of statements, which is 30 s
+ * (`pool.ts`). Of several processes each ends an idle one sooner (`lib/cluster/timing.ts`).
  */
 export const LATE_COMMIT_MS = 60_000
 /** Where several servers are named, the next is tried beside one that has not answered for this long. */

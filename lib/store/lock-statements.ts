@@ -27,6 +27,11 @@ export async function tryAdvisoryLock(connection: Connection): Promise<boolean> 
   return rows[0]!.taken
 }
 
+/** End the session that holds the lock, which is one of this process's own, and wait until it is gone. */
+export async function endHolder(connection: Connection, { pid }: Holder): Promise<void> {
+  await connection.query('SELECT pg_terminate_backend($1, $2)', [pid, TAKE_WAIT_MS])
+}
+
 /**
  * End the session that holds the owner's lock, and take it: who waits for it gets it, and whoever only asks for it
  * meanwhile does not.

@@ -4,6 +4,7 @@ import type { Log } from '../log.ts'
 import type { Connection } from './connection.ts'
 import { DatabaseUnavailable, type Db } from './db.ts'
 import {
+  endHolder,
   findHolder,
   type History,
   type Holder,
@@ -378,7 +379,7 @@ class AdvisoryProcessLock implements ProcessLock {
     if (mayClaim !== undefined) {
       const holder = (await this.#findHolder(connection)) ?? null
       if (holder !== null && this.#isOwn(holder))
-        await connection.query('SELECT pg_terminate_backend($1, 5000)', [holder.pid])
+        await this.#answerOf(connection, endHolder(connection, holder))
       if (!(await this.#answerOf(connection, mayClaim(connection, holder)))) return false
     }
     return await this.#answerOf(connection, tryAdvisoryLock(connection))

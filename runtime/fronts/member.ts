@@ -80,7 +80,7 @@ const SCHEDULES_STOP_MS = 2_000
 const LEAVES: Record<LeavingCause, string> = {
   unreached: 'no process reaches this one at MUSTER_ADVERTISE_ADDR, and another one can be the owner',
   unfollowed:
-    'other processes run and none of them has a link to this one, which decides: another one is to, as they may not reach this one',
+    'other processes run, had links to the owner, and have none to this one: they may not reach it, and another one is to decide',
 }
 const UNREACHED_ALONE =
   'no process reaches this one at MUSTER_ADVERTISE_ADDR, and the others wait for it to stop'
@@ -449,8 +449,8 @@ class Member implements RunningMember {
    * over what cannot be read here. Where the database is away for all, none comes.
    */
   #isBlind(afterMs: number): boolean {
-    const { unread } = this.agents
-    if (this.#owning !== null || this.#opamp === null || unread === null) return false
+    const unread = this.#opamp?.agents.unread ?? null
+    if (this.#owning !== null || unread === null) return false
     const renewedMs = this.#clock.monotonicMs() - this.#membership.unrenewedMs
     return renewedMs <= unread.sinceMs && unread.untilMs - unread.sinceMs >= afterMs
   }

@@ -82,7 +82,8 @@ export class FleetViews {
 
   /**
    * Compare what instances report with what they applied, of workloads that changed since: what differs is told then.
-   * Each pair of texts is compared once, so many in one call; the others wait for the next. Returns whether there are more.
+   * Each pair of texts is compared once, so many in one call; the others wait for the next. Returns whether
+   * it took as many as one call may: there may be more.
    */
   async compareChanged(): Promise<boolean> {
     const { clock, matches } = this.#parts

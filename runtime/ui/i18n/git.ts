@@ -56,7 +56,7 @@ export const gitTexts = defineTexts({
     letGo: 'Laisser…',
     letGoNow: 'Laisser',
     letGoLead: (owner: string) =>
-      `Ce que ${owner} a demandé ici est retiré, et ce qui tourne reste. La prochaine exécution de son pipeline redemande, sauf si son dossier ne tient plus la charge.`,
+      `Ce que ${owner} a demandé ici est retiré, et ce qui tourne reste. La prochaine exécution de son pipeline redemande, sauf si son dossier ne tient plus ce workload.`,
     gone: 'Git n’y demande plus rien.',
     emergency: 'C’est une urgence : je déploierai sans approbation',
     mustBeEmergency: 'La configuration est tenue dans Git : modifiez-la là-bas.',

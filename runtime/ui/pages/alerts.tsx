@@ -169,7 +169,7 @@ function nameFirst(alerts: readonly AlertRecord[]): string {
 const OPEN_MAX = 5
 /** Alerts of a group among which the sentence is looked for that most of them say, and whose names are asked for. */
 const SAID_MAX = 300
-/** Until when changes are gathered before many alerts are read again. */
+/** More alerts than these are read again only once changes were gathered for longer. */
 const MANY = 1_000
 const NONE: readonly AlertRecord[] = []
 const soonFor = (count: number): number => (count > MANY ? 3_000 : 250)

@@ -217,7 +217,7 @@ export const api = {
   /** What a person or a service account may do; oneself without an id. */
   rights: (id: string | null, signal?: Signal) =>
     call<RightsRecord>('GET', id === null ? '/api/me/rights' : `/api/users/${e(id)}/rights`, { signal }),
-  /** Who keeps the workload's config in Git: a list of one entry, or of none. */
+  /** Who keeps the workload's config in Git, and who asks to: a few entries, or none. */
   managed: (id: string, signal?: Signal) =>
     call<ManagedConfigRecord[]>('GET', '/api/managed-configs', { signal, query: { workload_id: id } }),
   letGo: (id: string, owner: string) => call<void>('DELETE', `${w(id)}/config/desired`, { query: { owner } }),
