@@ -351,7 +351,9 @@ class AdvisoryProcessLock implements ProcessLock {
     const before = this.#history
     const now = await readHistory(connection)
     this.#noteHistory(now)
-    if (before === null || before.isReplicated || before.timeline === now.timeline) return true
+    if (before === null || before.timeline === now.timeline) return true
+    // One of a lower timeline is the former server, which a replica has replaced.
+    if (before.isReplicated && now.timeline > before.timeline) return true
     this.#options.log.error({ before: before.timeline, now: now.timeline }, REPLACED)
     return false
   }

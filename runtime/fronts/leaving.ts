@@ -1,15 +1,14 @@
 /** An owner that others do not follow leaves the fleet after so long. */
 const LEAVE_AFTER_MS = 10_000
-/**
- * For how long an owner that left stays when it owns again, by why it left: where others could not follow at that moment
- * they may soon, and where none reaches another one each hand-over only interrupts.
- */
-const STAYS_MS = { unreached: 60_000, unfollowed: 600_000 }
+/** For so long after the last one left unfollowed, whoever was tried is not tried again: each hand-over interrupts. */
+const TRIED_FOR_MS = 600_000
+/** For how long an owner that no process reached stays when it owns again: others could not follow at that moment. */
+const UNREACHED_STAYS_MS = 60_000
 /** So many others that do not follow show that the fault is the owner's and not theirs. */
 const UNFOLLOWED_BY_MIN = 2
 
-/** Why an owner leaves the fleet: no process reaches it, or it alone does. */
-export type LeavingCause = keyof typeof STAYS_MS
+/** Why an owner leaves the fleet: no process reaches it, or it may be that it alone does. */
+export type LeavingCause = 'unreached' | 'unfollowed'
 
 /** Another process that is known to run now, by its row. */
 export interface Other {
@@ -23,84 +22,93 @@ export interface Other {
 
 /** What a process sees of the fleet at a time. */
 export interface Look {
-  /** The epoch that this process owns; null for none. */
-  epoch: number | null
+  selfId: string
+  /** The epoch that this process owns, and the one that it has a link to; null for none. */
+  ownedEpoch: number | null
+  linkedEpoch: number | null
   others: readonly Other[]
+  /** The ids of all members with a row, be they silent now. */
+  memberIds: readonly string[]
   /** As the owner it has long had no link even to itself, is not reached at its address, and another one is. */
   isUnreached: boolean
 }
 
-/** Tells when an owner is to leave the fleet to another process, and remembers that it did. */
+interface SeenOwner {
+  id: string
+  epoch: number
+  isFollowed: boolean
+}
+
+/**
+ * Tells when an owner is to leave the fleet to another process. Who reaches whom is seen by links alone, and these lead to
+ * the owner only: so where those that had links have none, one after the other is tried as the owner, each once, and the
+ * last one stays.
+ */
 export class Leaving {
-  /** Those of the others that run and had a link to another one before: to one that never had, the fault may be its own. */
+  /** The members that had a link once: to one that never had, the fault may be its own. */
   readonly #linked = new Set<string>()
-  /** The other one that owned last. */
-  #formerOwner = ''
-  #epoch: number | null = null
-  /** When this process began to own, while nobody has followed it yet; null from then on. */
-  #unprovenSinceMs: number | null = null
+  /** The members that owned and left, or lost it, while nobody followed them. */
+  readonly #tried = new Set<string>()
+  #triedMs = Number.NEGATIVE_INFINITY
+  #owner: SeenOwner | null = null
   #unfollowedSinceMs: number | null = null
-  readonly #leftMs = { unreached: Number.NEGATIVE_INFINITY, unfollowed: Number.NEGATIVE_INFINITY }
+  #leftUnreachedMs = Number.NEGATIVE_INFINITY
 
   /** Why this process is to leave the fleet to another one now; null where it is not. `nowMs`: of a monotonic clock. */
-  causeNow({ epoch, others, isUnreached }: Look, nowMs: number): LeavingCause | null {
-    this.#noteOthers(others)
-    this.#noteEpoch(epoch, nowMs)
-    const isUnfollowed = this.#isUnfollowed(others, nowMs)
-    if (epoch === null) return null
-    if (isUnreached && this.#mayLeave('unreached', nowMs)) return 'unreached'
-    return isUnfollowed && !this.#isNoBetter(others, nowMs) && this.#mayLeave('unfollowed', nowMs)
-      ? 'unfollowed'
-      : null
+  causeNow(look: Look, nowMs: number): LeavingCause | null {
+    const { selfId, ownedEpoch, others, isUnreached } = look
+    this.#forget(look, nowMs)
+    for (const { id, linkedEpoch } of others) if (linkedEpoch !== null) this.#linked.add(id)
+    this.#noteOwner(look, nowMs)
+    if (ownedEpoch === null) {
+      this.#unfollowedSinceMs = null
+      return null
+    }
+    if (isUnreached && nowMs - this.#leftUnreachedMs >= UNREACHED_STAYS_MS) return 'unreached'
+    const able = others.filter(({ id, isSpokenWith }) => isSpokenWith && this.#linked.has(id))
+    if (this.#owner!.isFollowed || able.length < UNFOLLOWED_BY_MIN) this.#unfollowedSinceMs = null
+    else this.#unfollowedSinceMs ??= nowMs
+    const sinceMs = this.#unfollowedSinceMs
+    const isUnfollowed = sinceMs !== null && nowMs - sinceMs >= LEAVE_AFTER_MS
+    const isBetter = able.some(({ id }) => !this.#tried.has(id)) && !this.#tried.has(selfId)
+    return isUnfollowed && isBetter ? 'unfollowed' : null
   }
 
-  /** It leaves. */
-  left(cause: LeavingCause, nowMs: number): void {
-    this.#leftMs[cause] = nowMs
-  }
-
-  /** Whether it left because it alone reached itself, so lately that it leaves a free lock to the others first. */
-  yields(nowMs: number): boolean {
-    return !this.#mayLeave('unfollowed', nowMs)
-  }
-
-  #noteOthers(others: readonly Other[]): void {
-    for (const id of this.#linked) if (!others.some((other) => other.id === id)) this.#linked.delete(id)
-    for (const { id, linkedEpoch, ownedEpoch } of others)
-      if (linkedEpoch !== null && linkedEpoch !== ownedEpoch) this.#linked.add(id)
-    const owners = others.filter(({ ownedEpoch }) => ownedEpoch !== null)
-    const last = Math.max(...owners.map(({ ownedEpoch }) => ownedEpoch!))
-    this.#formerOwner = owners.find(({ ownedEpoch }) => ownedEpoch === last)?.id ?? this.#formerOwner
-  }
-
-  #noteEpoch(epoch: number | null, nowMs: number): void {
-    if (epoch === this.#epoch) return
-    this.#epoch = epoch
-    this.#unprovenSinceMs = epoch === null ? null : nowMs
+  /** This process leaves. */
+  left(cause: LeavingCause, selfId: string, nowMs: number): void {
+    if (cause === 'unreached') this.#leftUnreachedMs = nowMs
+    else this.#noteTried(selfId, nowMs)
     this.#unfollowedSinceMs = null
   }
 
-  #isUnfollowed(others: readonly Other[], nowMs: number): boolean {
-    const epoch = this.#epoch
-    const isFollowed = epoch === null || others.some(({ linkedEpoch }) => linkedEpoch === epoch)
-    if (isFollowed) this.#unprovenSinceMs = null
-    const able = others.filter(({ id, isSpokenWith }) => isSpokenWith && this.#linked.has(id))
-    if (isFollowed || able.length < UNFOLLOWED_BY_MIN) this.#unfollowedSinceMs = null
-    else this.#unfollowedSinceMs ??= nowMs
-    return this.#unfollowedSinceMs !== null && nowMs - this.#unfollowedSinceMs >= LEAVE_AFTER_MS
+  /** Whether this process leaves a free lock to others first: it was tried lately, or never had a link that others had. */
+  yields(selfId: string, wasLinked: boolean, nowMs: number): boolean {
+    const isTried = this.#tried.has(selfId) && nowMs - this.#triedMs < TRIED_FOR_MS
+    return isTried || (!wasLinked && this.#linked.size > 0)
   }
 
-  /**
-   * Whether nobody has followed this process since it took over from an owner that still runs: then the fault is neither's,
-   * and another hand-over would bring nothing.
-   */
-  #isNoBetter(others: readonly Other[], nowMs: number): boolean {
-    const sinceMs = this.#unprovenSinceMs
-    if (sinceMs === null || nowMs - sinceMs >= STAYS_MS.unfollowed) return false
-    return others.some(({ id }) => id === this.#formerOwner)
+  #forget({ selfId, memberIds }: Look, nowMs: number): void {
+    const known = new Set([selfId, ...memberIds])
+    for (const ids of [this.#linked, this.#tried]) for (const id of ids) if (!known.has(id)) ids.delete(id)
+    if (nowMs - this.#triedMs >= TRIED_FOR_MS) this.#tried.clear()
   }
 
-  #mayLeave(cause: LeavingCause, nowMs: number): boolean {
-    return nowMs - this.#leftMs[cause] >= STAYS_MS[cause]
+  #noteTried(id: string, nowMs: number): void {
+    this.#tried.add(id)
+    this.#triedMs = nowMs
+  }
+
+  /** Note who owns now, and that the one before was tried in vain where it still runs and nobody followed it. */
+  #noteOwner({ selfId, ownedEpoch, linkedEpoch, others }: Look, nowMs: number): void {
+    const owners = [{ id: selfId, ownedEpoch }, ...others].filter((one) => one.ownedEpoch !== null)
+    const epoch = Math.max(...owners.map((one) => one.ownedEpoch!))
+    const id = owners.find((one) => one.ownedEpoch === epoch)?.id
+    const before = this.#owner
+    if (id === undefined || (before !== null && epoch < before.epoch)) return
+    const followers = [{ id: selfId, linkedEpoch }, ...others].filter((one) => one.id !== id)
+    this.#owner = { id, epoch, isFollowed: followers.some((one) => one.linkedEpoch === epoch) }
+    if (this.#owner.isFollowed) this.#tried.delete(id)
+    if (before === null || before.id === id || before.isFollowed) return
+    if (others.some((one) => one.id === before.id)) this.#noteTried(before.id, nowMs)
   }
 }

@@ -169,6 +169,8 @@ class Member implements RunningMember {
   /** The epoch of the owner that browsers and requests go to, and whether there ever was a link. */
   #epoch = 0
   #hasBeenLinked = false
+  /** Whether it ever had a link to another process. */
+  #hasFollowed = false
   /** The epoch of the owner that this process has a link to; 0 for none. */
   #linkedEpoch = 0
   readonly #leaving = new Leaving()
@@ -264,7 +266,7 @@ class Member implements RunningMember {
       },
       onHeardAgain: (sinceMs) => pool.endUnheard(sinceMs),
       onLate: () => this.#discard(),
-      isReached: () => this.#standing.isReached && !this.#leaving.yields(this.#clock.monotonicMs()),
+      isReached: () => this.#standing.isReached && !this.#yields(),
       onOwnershipLost: () => this.#ownershipLost('another process owns the fleet'),
       onOutdated: () => onFatal(OUTDATED),
     })
@@ -306,7 +308,9 @@ class Member implements RunningMember {
       onChange: (epoch) => {
         membership.link(epoch)
         this.#linkedEpoch = epoch ?? 0
-        if (epoch !== null) this.#hasBeenLinked = true
+        if (epoch === null) return
+        this.#hasBeenLinked = true
+        if (this.#owning === null) this.#hasFollowed = true
       },
       onSilent: () => this.#pipes.ownerSilent(),
     })
@@ -470,14 +474,23 @@ class Member implements RunningMember {
     return this.#membership.heard.filter(({ id }) => id !== this.#self.memberId)
   }
 
+  /** Whether this process leaves a free lock to others first. One whose version the owner does not speak is no stranger. */
+  #yields(): boolean {
+    const wasLinked = this.#hasFollowed || this.#link.isForeign
+    return this.#leaving.yields(this.#self.memberId, wasLinked, this.#clock.monotonicMs())
+  }
+
   /** Why this process, as the owner, is to leave the fleet to another one; null where it is not. */
   #causeToLeave(): LeavingCause | null {
     const look = {
-      epoch: this.#owning === null ? null : this.#lock.epoch,
+      selfId: this.#self.memberId,
+      ownedEpoch: this.#owning === null ? null : this.#lock.epoch,
+      linkedEpoch: this.#linkedEpoch === 0 ? null : this.#linkedEpoch,
       others: this.#heardOthers().map((other) => ({
         ...other,
         isSpokenWith: spokenWith(this.#versions, other.linkVersion) !== null,
       })),
+      memberIds: this.#membership.members.map(({ id }) => id),
       isUnreached: this.#isUnreachedOwner() && this.#standing.areOthersReached,
     }
     return this.#leaving.causeNow(look, this.#clock.monotonicMs())
@@ -494,7 +507,7 @@ class Member implements RunningMember {
       return
     }
     this.#options.log.warn({}, LEAVES[cause])
-    this.#leaving.left(cause, this.#clock.monotonicMs())
+    this.#leaving.left(cause, this.#self.memberId, this.#clock.monotonicMs())
     this.#handingOver = this.#handOver(this.#owning!).catch((error) => {
       this.#options.log.error({ err: error }, 'could not leave the fleet to another process')
       this.#options.onFatal(LEAVES[cause])

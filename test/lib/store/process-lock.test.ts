@@ -230,14 +230,20 @@ describe('process lock', () => {
   })
 
   it.each([
-    ['acknowledged commits without it for a while', false],
-    ['had each of them before it was acknowledged', true],
-  ])('where a replica takes the place of the database, which %s', async (_, isReplicated) => {
+    [
+      'a replica takes the place of the database, which acknowledged commits without it for a while',
+      false,
+      3,
+    ],
+    ['a replica takes the place of the database, which had each of them before it was acknowledged', true, 3],
+    ['the former database is back in the place of the replica that had replaced it', true, 1],
+  ])('where %s', async (_, isReplicated, then) => {
+    const isTaken = isReplicated && then === 3
     const database = await freshDatabase()
     const pool = database.openPool({ applicationName: 'first' })
     const lost: string[] = []
     const log = recordingLog()
-    let history = { timeline: '00000001', isReplicated: true }
+    let history = { timeline: '00000002', isReplicated: true }
     const at = (rows: object[]) =>
       rows.map((row) => ('timeline' in row ? { ...row, ...history } : row)) as never
     const lock = openProcessLock({
@@ -263,15 +269,15 @@ describe('process lock', () => {
       )
     await write()
     // Somebody takes the replica out of the server's settings, and puts it back, while the process runs.
-    history = { timeline: '00000001', isReplicated }
-    await write()
-    history = { timeline: '00000001', isReplicated: true }
+    history = { timeline: '00000002', isReplicated }
     await write()
     history = { timeline: '00000002', isReplicated: true }
+    await write()
+    history = { timeline: `0000000${then}`, isReplicated: true }
     await endSessions(database, 'first')
-    if (isReplicated) await expect.poll(() => JSON.stringify(log.lines)).toContain('process lock taken again')
+    if (isTaken) await expect.poll(() => JSON.stringify(log.lines)).toContain('process lock taken again')
     else await expect.poll(() => lost).toEqual([expect.stringContaining('may lack what was committed last')])
-    expect(lock.isHeld()).toBe(isReplicated)
+    expect(lock.isHeld()).toBe(isTaken)
   })
 
   it('heeds no answer of the former database that comes once it has the lock at the replica', async () => {

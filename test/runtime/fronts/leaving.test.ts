@@ -3,27 +3,30 @@ import { Leaving, type Look, type Other } from '../../../runtime/fronts/leaving.
 
 const MINUTE = 60_000
 
-const other = (id: string, linkedEpoch: number | null, said: Partial<Other> = {}): Other => ({
+/** The row of another process that follows the owner of this epoch, or nobody. */
+const follows = (id: string, linkedEpoch: number | null): Other => ({
   id,
   linkedEpoch,
   ownedEpoch: null,
   isSpokenWith: true,
-  ...said,
 })
-const look = (epoch: number | null, others: readonly Other[], isUnreached = false): Look => ({
-  epoch,
-  others,
-  isUnreached,
-})
+/** The row of another process that owns this epoch, and has a link to itself. */
+const owns = (id: string, epoch: number): Other => ({ ...follows(id, epoch), ownedEpoch: epoch })
+
+/** What the process `a` sees: it owns this epoch, or nothing, and has a link to the owner of that one. */
+function look(ownedEpoch: number | null, others: readonly Other[], linkedEpoch = ownedEpoch): Look {
+  const memberIds = ['a', 'b', 'c', 'd']
+  return { selfId: 'a', ownedEpoch, linkedEpoch, others, memberIds, isUnreached: false }
+}
 
 /** An owner of epoch 1 that two others follow, at time 0. */
 function followed(): Leaving {
   const leaving = new Leaving()
-  expect(leaving.causeNow(look(1, [other('b', 1), other('c', 1)]), 0)).toBeNull()
+  expect(leaving.causeNow(look(1, [follows('b', 1), follows('c', 1)]), 0)).toBeNull()
   return leaving
 }
 
-const NOBODY = look(1, [other('b', null), other('c', null)])
+const NOBODY = look(1, [follows('b', null), follows('c', null)])
 
 describe('an owner that others followed and do not follow any more', () => {
   it('leaves the fleet once that has lasted for ten seconds', () => {
@@ -36,37 +39,42 @@ describe('an owner that others followed and do not follow any more', () => {
   it('counts the ten seconds anew after one of them had a link', () => {
     const leaving = followed()
     leaving.causeNow(NOBODY, 1_000)
-    leaving.causeNow(look(1, [other('b', 1), other('c', null)]), 9_000)
+    leaving.causeNow(look(1, [follows('b', 1), follows('c', null)]), 9_000)
     expect(leaving.causeNow(NOBODY, 10_000)).toBeNull()
     expect(leaving.causeNow(NOBODY, 19_999)).toBeNull()
     expect(leaving.causeNow(NOBODY, 20_000)).toBe('unfollowed')
   })
 
-  it('stays for ten minutes where it owns again, and leaves a free lock to others for as long, linked or not', () => {
+  it('remembers who had a link over a look in which nobody was heard', () => {
+    const leaving = followed()
+    leaving.causeNow(look(1, []), 1_000)
+    leaving.causeNow(NOBODY, 2_000)
+    expect(leaving.causeNow(NOBODY, 12_000)).toBe('unfollowed')
+  })
+
+  it('leaves a free lock to others for ten minutes, also once it has a link, and stays where it owns again', () => {
     const leaving = followed()
     leaving.causeNow(NOBODY, 0)
-    leaving.left('unfollowed', 10_000)
-    leaving.causeNow(look(null, [other('b', null, { ownedEpoch: 2 }), other('c', 2)]), 11_000)
-    expect(leaving.yields(12_000)).toBe(true)
-    const alone = look(3, [other('c', null), other('d', 2)])
-    leaving.causeNow(alone, MINUTE)
-    expect(leaving.causeNow(alone, 10 * MINUTE)).toBeNull()
-    expect(leaving.causeNow(look(3, [other('c', null), other('d', null)]), 10 * MINUTE + 10_000)).toBe(
-      'unfollowed',
-    )
-    expect(leaving.yields(10 * MINUTE + 10_000)).toBe(false)
+    leaving.left('unfollowed', 'a', 10_000)
+    leaving.causeNow(look(null, [owns('b', 2), follows('c', 2)], 2), 11_000)
+    expect(leaving.yields('a', true, MINUTE)).toBe(true)
+    const again = look(3, [follows('b', null), follows('c', null)])
+    leaving.causeNow(again, MINUTE)
+    expect(leaving.causeNow(again, 5 * MINUTE)).toBeNull()
+    expect(leaving.yields('a', true, 11 * MINUTE)).toBe(false)
+    expect(leaving.causeNow(again, 11 * MINUTE)).toBe('unfollowed')
   })
 
   it('stays where one other was linked: it cannot be told whose fault it is', () => {
     const leaving = new Leaving()
-    leaving.causeNow(look(1, [other('b', 1)]), 0)
-    leaving.causeNow(look(1, [other('b', null)]), 1_000)
-    expect(leaving.causeNow(look(1, [other('b', null)]), MINUTE)).toBeNull()
+    leaving.causeNow(look(1, [follows('b', 1)]), 0)
+    leaving.causeNow(look(1, [follows('b', null)]), 1_000)
+    expect(leaving.causeNow(look(1, [follows('b', null)]), MINUTE)).toBeNull()
   })
 
   it('counts nobody that speaks no version of its links', () => {
     const leaving = followed()
-    const foreign = look(1, [other('b', null, { isSpokenWith: false }), other('c', null)])
+    const foreign = look(1, [{ ...follows('b', null), isSpokenWith: false }, follows('c', null)])
     leaving.causeNow(foreign, 1_000)
     expect(leaving.causeNow(foreign, MINUTE)).toBeNull()
   })
@@ -76,44 +84,60 @@ describe('an owner that nobody has followed yet', () => {
   it('stays for newcomers that never had a link to anybody', () => {
     const leaving = new Leaving()
     leaving.causeNow(NOBODY, 0)
-    expect(leaving.causeNow(NOBODY, 10 * MINUTE)).toBeNull()
+    expect(leaving.causeNow(NOBODY, 9 * MINUTE)).toBeNull()
   })
 
   it('leaves where the others followed the one before, which is gone', () => {
     const leaving = new Leaving()
-    leaving.causeNow(look(null, [other('a', 1, { ownedEpoch: 1 }), other('b', 1), other('c', 1)]), 0)
-    const alone = look(2, [other('b', null), other('c', null)])
-    leaving.causeNow(alone, 1_000)
-    expect(leaving.causeNow(alone, 11_000)).toBe('unfollowed')
+    leaving.causeNow(look(null, [owns('d', 1), follows('b', 1), follows('c', 1)], 1), 0)
+    leaving.causeNow(look(2, [follows('b', null), follows('c', null)]), 1_000)
+    expect(leaving.causeNow(look(2, [follows('b', null), follows('c', null)]), 11_000)).toBe('unfollowed')
   })
 
-  it('stays for ten minutes where the one before still runs: none reaches another one, and one hand-over is enough', () => {
+  it('leaves to one that was not tried, though the one before still runs', () => {
     const leaving = new Leaving()
-    leaving.causeNow(look(null, [other('a', 1, { ownedEpoch: 1 }), other('c', 1)]), 0)
-    const alone = look(2, [other('a', null), other('c', null)])
-    // The one before had a link to itself, which does not make it a follower of anybody.
-    leaving.causeNow(look(null, [other('a', 2), other('c', 1)]), 500)
-    leaving.causeNow(alone, 1_000)
-    expect(leaving.causeNow(alone, 11_000)).toBeNull()
-    expect(leaving.causeNow(alone, 9 * MINUTE)).toBeNull()
-    expect(leaving.causeNow(alone, 10 * MINUTE + 1_000)).toBe('unfollowed')
+    leaving.causeNow(look(null, [owns('b', 1), follows('c', 1)], 1), 0)
+    leaving.causeNow(look(null, [owns('b', 1), follows('c', null)], null), 5_000)
+    const unfollowed = look(2, [follows('b', null), follows('c', null)])
+    leaving.causeNow(unfollowed, 20_000)
+    expect(leaving.causeNow(unfollowed, 30_000)).toBe('unfollowed')
+  })
+
+  it('stays where all others were tried, for ten minutes: none reaches another one', () => {
+    const leaving = new Leaving()
+    leaving.causeNow(look(null, [owns('b', 1), follows('c', 1)], 1), 0)
+    leaving.causeNow(look(null, [owns('b', 1), follows('c', null)], null), 5_000)
+    leaving.causeNow(look(null, [follows('b', null), owns('c', 2)], null), 20_000)
+    const unfollowed = look(3, [follows('b', null), follows('c', null)])
+    leaving.causeNow(unfollowed, 40_000)
+    expect(leaving.causeNow(unfollowed, MINUTE)).toBeNull()
+    expect(leaving.causeNow(unfollowed, 10 * MINUTE)).toBeNull()
+    expect(leaving.causeNow(unfollowed, 11 * MINUTE)).toBe('unfollowed')
+  })
+
+  it('leaves a free lock to others where these had links and it never had one', () => {
+    const leaving = new Leaving()
+    expect(leaving.yields('a', false, 0)).toBe(false)
+    leaving.causeNow(look(null, [owns('b', 1), follows('c', 1)], null), 0)
+    expect(leaving.yields('a', false, 0)).toBe(true)
+    expect(leaving.yields('a', true, 0)).toBe(false)
   })
 })
 
 describe('an owner that no process reaches', () => {
-  const unreached = look(1, [other('b', null)], true)
+  const unreached: Look = { ...look(1, [follows('b', null)]), isUnreached: true }
 
   it('leaves at once, and where it owns again once more after a minute', () => {
     const leaving = new Leaving()
     expect(leaving.causeNow(unreached, 0)).toBe('unreached')
-    leaving.left('unreached', 0)
+    leaving.left('unreached', 'a', 0)
     expect(leaving.causeNow(unreached, MINUTE - 1)).toBeNull()
     expect(leaving.causeNow(unreached, MINUTE)).toBe('unreached')
   })
 
   it('leaves at once also where it left lately because nobody followed it', () => {
     const leaving = followed()
-    leaving.left('unfollowed', 0)
+    leaving.left('unfollowed', 'a', 0)
     expect(leaving.causeNow(unreached, 1_000)).toBe('unreached')
   })
 })
