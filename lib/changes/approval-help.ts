@@ -50,8 +50,8 @@ export interface HelpedChange extends WaitingChange {
 }
 
 /**
- * Who keeps the reader's own approval from counting, and who could approve: for a change that waits. A workload where
- * the same text was asked for is named only to those who are shown it.
+ * Who keeps the reader's own approval from counting, and who could approve: for a change that waits. Where and when the
+ * same text was asked for elsewhere is said only to those who are shown that workload.
  */
 export async function readApprovalHelp(
   db: Db,
@@ -61,7 +61,7 @@ export async function readApprovalHelp(
   const holders = await listHoldersFor(db, [change])
   const could = holders.filter((holder) => wouldCount(change, holder))
   const isStuck = areAll(holders) && could.length === 0
-  const unknown = change.carried === null ? [] : await listUnknownOfText(db, change.carried)
+  const unknown = change.carried === null ? [] : await listUnknownOfText(db, change.carried, reader.sees)
   return {
     because: await listBecause(db, change, reader),
     could_approve: could.slice(0, NAMED_MAX).map(({ email }) => email),
@@ -76,7 +76,7 @@ async function listUncounted(
   db: Db,
   change: HelpedChange,
   holders: readonly AccountStanding[],
-  { userId }: HelpReader,
+  { userId, sees }: HelpReader,
 ): Promise<NonNullable<ApprovalHelp['do_not_count']>> {
   const { asked, text } = change
   const wrote = [...asked.authors].filter((id) => wroteText(asked, id))
@@ -92,8 +92,8 @@ async function listUncounted(
       {
         who: email,
         why: (why ?? 'same-person').replaceAll('-', '_'),
-        ...(by === undefined || author?.email == null ? {} : { by: author.email }),
-        ...toEarlier(author),
+        ...(by === undefined || author?.email == null || !isShown(author, sees) ? {} : { by: author.email }),
+        ...toEarlier(author, sees),
       },
     ]
   })
@@ -183,7 +183,7 @@ export async function listBecause(
         ...(email === null ? {} : { who: email }),
         ...(at === undefined ? {} : { account_at: at.toISOString() }),
         ...(elsewhere === null ? (isOwn ? {} : { of_text: true as const }) : { same_text: true as const }),
-        ...toEarlier({ elsewhere }),
+        ...toEarlier({ elsewhere }, sees),
         ...(elsewhere !== null && sees(elsewhere.workloadId)
           ? { workload_id: elsewhere.workloadId, approval_id: elsewhere.approvalId }
           : {}),
@@ -191,11 +191,21 @@ export async function listBecause(
     })
 }
 
-/** When somebody asked for the same text before, and that they took it back. */
-const toEarlier = (author: Pick<AuthorOfRequest, 'elsewhere'> | undefined) => ({
-  ...(author?.elsewhere ? { asked_at: new Date(author.elsewhere.askedAt).toISOString() } : {}),
-  ...(author?.elsewhere?.isWithdrawn ? { withdrawn: true as const } : {}),
-})
+type Earlier = Pick<AuthorOfRequest, 'elsewhere'>
+
+/** Whether the reader may know where somebody became an author of a change. */
+const isShown = ({ elsewhere }: Earlier, sees: HelpReader['sees']): boolean =>
+  elsewhere === null || sees(elsewhere.workloadId)
+
+/** When somebody asked for the same text before, and that they took it back, to whoever is shown where. */
+function toEarlier(author: Earlier | undefined, sees: HelpReader['sees']) {
+  if (author === undefined || author.elsewhere === null || !isShown(author, sees)) return {}
+  const { askedAt, isWithdrawn } = author.elsewhere
+  return {
+    asked_at: new Date(askedAt).toISOString(),
+    ...(isWithdrawn ? { withdrawn: true as const } : {}),
+  }
+}
 
 const byTime = (one: Date, other: Date): number => one.getTime() - other.getTime()
 

@@ -51,12 +51,20 @@ export async function listUnknownAuthors(
 /** So many are named to whoever decides about a text; of more, others come in their place once these are known. */
 const UNKNOWN_NAMED_MAX = 50
 
-/** Those of all whom commits named that brought a text, as `listUnknownAuthors` says them. */
-export async function listUnknownOfText(db: Db, asked: Omit<AskedText, 'key'>): Promise<string[]> {
+/**
+ * Those of all whom commits named that brought a text, as `listUnknownAuthors` says them: those of commits elsewhere only
+ * to whoever is shown where. `sees` is asked for '' where that is not known.
+ */
+export async function listUnknownOfText(
+  db: Db,
+  asked: Omit<AskedText, 'key'>,
+  sees: (place: string) => boolean,
+): Promise<string[]> {
   const noted = await listClaimed(db, asked)
+  const shown = noted.filter(({ isHere, places }) => isHere || [...places, ''].some(sees))
   const unknown = await leaveUnknown(
     db,
-    noted.flatMap(({ said }) => said ?? []),
+    shown.flatMap(({ said }) => said ?? []),
   )
   return unknown.sort().slice(0, UNKNOWN_NAMED_MAX)
 }

@@ -22,7 +22,7 @@ export function listAuthorsOfRequest(
            'askedAt', asked.created_at, 'isWithdrawn', asked.is_withdrawn) end as elsewhere
      from unnest($3::text[]) as one(id)
        left join users u on u.id::text = one.id
-       left join lateral (select a.id, a.workload_id, a.created_at, a.status = 'withdrawn' as is_withdrawn, case when a.requester_id = one.id then a.requester end as requester
+       left join lateral (select a.id, a.workload_id, a.created_at, a.status = 'withdrawn' and a.closed_by_id = a.requester_id as is_withdrawn, case when a.requester_id = one.id then a.requester end as requester
          from approvals a where a.draft_hash = $2 and (a.requester_id = one.id or one.id = any(a.author_ids))
          order by a.id = $1 desc, a.created_at desc limit 1) asked on true
      order by email nulls last, one.id`,

@@ -145,13 +145,26 @@ export const ASKED_AND_CLAIMS = `asked as materialized (
       left join fleet_config_versions v on v.fleet_config_id::text = r.version->>'fleetConfigId'
         and v.number = (r.version->>'number')::int),
   claims as materialized (
-    select a.key, c.name, c.said from asked a join commit_authors c on c.config_hash = coalesce(a.content, a.hash)
+    select a.key, c.name, c.said, c.by_id, c.config_hash as hash from asked a join commit_authors c on c.config_hash = coalesce(a.content, a.hash)
     where ${COUNTS})`
 
-/** Everybody whom commits name that brought a text, as far as that counts for it. */
-export async function listClaimed(db: Db, asked: Omit<AskedText, 'key'>): Promise<CommitAuthor[]> {
-  return db.query<CommitAuthor>(
-    `with ${ASKED_AND_CLAIMS} select name, max(said) as said from claims group by name`,
+/** A name that counts for a text, and by whose word. */
+export interface ClaimedAuthor extends CommitAuthor {
+  /** Whoever says so asks for this very change, or asked in Git for the text where this change is for. */
+  isHere: boolean
+  /** Ids of the workloads and fleet configs for which whoever says so asked for the text. */
+  places: string[]
+}
+
+/** Everybody whom commits name that brought a text, as far as that counts for it, by whose word. */
+export async function listClaimed(db: Db, asked: Omit<AskedText, 'key'>): Promise<ClaimedAuthor[]> {
+  return db.query<ClaimedAuthor>(
+    `with ${ASKED_AND_CLAIMS}
+     select c.name, c.said, array_remove(array_agg(distinct l.place), null) as places,
+       bool_or(c.by_id = any(a.askers) or coalesce(l.place = any(a.places), false)) as "isHere"
+     from claims c join asked a on a.key = c.key
+       left join commit_claims l on l.config_hash = c.hash and l.by_id = c.by_id
+     group by c.name, c.said`,
     [JSON.stringify([{ ...asked, key: '' }])],
   )
 }

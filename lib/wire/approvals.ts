@@ -123,7 +123,10 @@ export const ApprovalHelp = named(
             'They did not ask for this campaign or version, but wrote its text, or asked for that before.',
             optional(literal(true)),
           ),
-          asked_at: note('When they asked for the same text elsewhere, or earlier.', optional(string())),
+          asked_at: note(
+            'When they asked for the same text elsewhere, or earlier, to those who are shown that workload.',
+            optional(string()),
+          ),
           withdrawn: note('They took that back: it counts all the same.', optional(literal(true))),
           workload_id: note('Where, to those who are shown that workload.', optional(string())),
           approval_id: optional(string()),
@@ -131,7 +134,7 @@ export const ApprovalHelp = named(
       ),
     ),
     unknown_authors: note(
-      'Those whom the commits name that brought its text, and nobody here is called: whoever they are, their approval would count. 50 at most.',
+      'Those whom the commits name that brought its text, and nobody here is called: whoever they are, their approval would count. Those of commits elsewhere only to whoever is shown where; 50 at most.',
       optional(array(string())),
     ),
     could_approve: note('E-mails of those whose approval would count; the first ten.', array(string())),

@@ -44,6 +44,7 @@ export const helpTexts = defineTexts({
     } as Record<string, string>,
     you: 'you',
     another: 'somebody who counts already',
+    anAuthor: 'one of its authors',
     waysOut: 'What ends it',
     way: {
       goBack: (hash: string) => `${hash} ran here before: going back to it needs no approval.`,
@@ -100,6 +101,7 @@ export const helpTexts = defineTexts({
     },
     you: 'vous',
     another: 'quelqu’un qui compte déjà',
+    anAuthor: 'l’un de ses auteurs',
     waysOut: 'Ce qui y met fin',
     way: {
       goBack: (hash: string) => `${hash} a déjà tourné ici : y revenir ne demande pas d’approbation.`,

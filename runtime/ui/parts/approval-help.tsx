@@ -43,7 +43,8 @@ export function Uncounted({ of }: { of: NonNullable<Help['do_not_count']> }) {
   const words = say(helpTexts)
   const byWhy = new Map<string, string[]>()
   for (const { who, why, by, ...before } of of) {
-    const name = by === undefined ? words.another : by === me.value?.email ? words.you : by
+    const unnamed = why === 'same_person' ? words.another : words.anAuthor
+    const name = by === undefined ? unnamed : by === me.value?.email ? words.you : by
     const when = sayWhen(before)
     const isBefore = before.asked_at !== undefined
     const text =

@@ -6,6 +6,7 @@ import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } 
 import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml } from '../../support/push-config.ts'
+import { makeScopedGroup, placeIn } from '../../support/scopes.ts'
 
 // What the page says before somebody asks is what would become of the request: nobody who made everybody's account
 // learns only afterwards that none of them counts.
@@ -42,6 +43,17 @@ afterAll(() => ctx.close())
 
 const path = () => `/api/workloads/${agent.workloadId}/config`
 
+/** Somebody who may ask on staging only, where the agent is, and another agent elsewhere. */
+async function openStaging(): Promise<{ stan: SignedIn; other: FakeAgent }> {
+  await database.pool.execute('delete from groups where not is_system')
+  await makeScopedGroup(ctx, admin)
+  await placeIn(ctx, admin, agent.workloadId, 'staging')
+  const stan = await signIn(ctx, { groups: ['staging-editors'], email: 'stan@example.com' })
+  const other = fakeAgent(ctx.fleet)
+  await ctx.advance(1_000)
+  return { stan, other }
+}
+
 async function outlook(as: SignedIn, more = ''): Promise<ApprovalOutlook> {
   const way = `GET ${path()}/approval-outlook?draft_hash=${configHash(TEXT)}${more}`
   const { status, json } = await invoke(ctx, way, { as: as.token })
@@ -49,16 +61,18 @@ async function outlook(as: SignedIn, more = ''): Promise<ApprovalOutlook> {
   return json as ApprovalOutlook
 }
 
-async function ask(as: SignedIn): Promise<string> {
+async function ask(as: SignedIn, at = path()): Promise<string> {
   const body = { draft_yaml: TEXT, comment: 'please' }
-  const { status, json } = await invoke(ctx, `POST ${path()}/approvals`, { as: as.token, body })
+  const { status, json } = await invoke(ctx, `POST ${at}/approvals`, { as: as.token, body })
   expect(status, JSON.stringify(json)).toBe(201)
   await ctx.advance(1_000)
   return (json as ApprovalRecord).id
 }
 
-const step = (as: SignedIn, id: string, way: 'approve' | 'withdraw') =>
-  invoke(ctx, `POST ${path()}/approvals/${id}/${way}`, { as: as.token, body: { comment: 'so' } })
+const step = (as: SignedIn, id: string, way: 'approve' | 'withdraw', at = path()) =>
+  invoke(ctx, `POST ${at}/approvals/${id}/${way}`, { as: as.token, body: { comment: 'so' } })
+
+const pathOf = ({ workloadId }: FakeAgent) => `/api/workloads/${workloadId}/config`
 
 it('says that nobody could approve what whoever made all accounts asks for, and who could ask', async () => {
   const found = await outlook(admin)
@@ -106,4 +120,52 @@ it('says who asked for the same text before and took it back, which keeps the ac
   const rita = await signIn(ctx, { groups: ['editor'], email: 'rita@example.com' })
   expect(await outlook(olga)).toMatchObject({ help: { could_approve: ['rita@example.com'] } })
   expect((await step(rita, second, 'approve')).status).toBe(200)
+})
+
+it('says nothing of when and by whom the same text was asked for where the reader is shown nothing', async () => {
+  const { stan, other } = await openStaging()
+  const id = await ask(admin, pathOf(other))
+  expect((await step(admin, id, 'withdraw', pathOf(other))).status).toBe(200)
+  const { help } = await outlook(stan)
+  expect(help.could_approve_count).toBe(0)
+  expect(help.do_not_count).toEqual([
+    { who: 'admin@example.com', why: 'author' },
+    { who: 'olga@example.com', why: 'shaped_by_author' },
+    { who: 'pavel@example.com', why: 'shaped_by_author' },
+  ])
+  // Whoever is to approve it reads the same.
+  const second = await ask(stan)
+  const read = await invoke(ctx, `GET ${path()}/approvals/${second}`, { as: stan.token })
+  expect((read.json as ApprovalRecord).help!.do_not_count).toEqual(help.do_not_count)
+})
+
+it('names whom commits elsewhere name, and nobody here is called, only to whoever is shown that place', async () => {
+  const { stan, other } = await openStaging()
+  const body = { owner: 'shops', config: TEXT, commit_author: 'Carl <carl@elsewhere.example>' }
+  const wished = await invoke(ctx, `POST ${pathOf(other)}/desired`, { as: olga.token, body })
+  const { approval_id: id } = wished.json as { approval_id: string }
+  await ctx.advance(1_000)
+  expect((await step(pavel, id, 'approve', pathOf(other))).status).toBe(200)
+  expect((await outlook(pavel)).help.unknown_authors).toEqual(['Carl <carl@elsewhere.example>'])
+  expect((await outlook(stan)).help).not.toHaveProperty('unknown_authors')
+  const asked = await ask(stan)
+  const read = async (as: SignedIn) =>
+    (await invoke(ctx, `GET ${path()}/approvals/${asked}`, { as: as.token })).json as ApprovalRecord
+  expect((await read(stan)).help).not.toHaveProperty('unknown_authors')
+  expect((await read(pavel)).help!.unknown_authors).toEqual(['Carl <carl@elsewhere.example>'])
+})
+
+it('says that somebody withdrew a request only where they did so themselves', async () => {
+  const id = await ask(admin)
+  await database.pool.execute(
+    `update approvals set status = 'withdrawn', closed_by = 'muster', closed_by_id = null, closed_at = updated_at
+     where id = $1`,
+    [id],
+  )
+  const { help } = await outlook(olga)
+  expect(help.do_not_count![0]).toEqual({
+    who: 'admin@example.com',
+    why: 'author',
+    asked_at: expect.any(String),
+  })
 })
