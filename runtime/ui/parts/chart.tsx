@@ -143,7 +143,14 @@ function usePlot(props: ChartProps, chosen: Stretch | null, onStretch: (stretch:
   const pointed = useSignal<number | null>(null)
   const shown = useRef(chosen)
   shown.current = chosen
-  // Drawn anew when the language changes, since it names days and months.
+  const scheme = useSignal(0)
+  useEffect(() => {
+    const dark = matchMedia('(prefers-color-scheme: dark)')
+    const changed = () => void scheme.value++
+    dark.addEventListener('change', changed)
+    return () => dark.removeEventListener('change', changed)
+  }, [])
+  // Drawn anew when the language changes, since it names days and months, and when the system's colours do, as at dusk.
   useEffect(() => {
     const element = host.current!
     const stacked = stackBars(series.map(({ values }) => values))
@@ -164,7 +171,7 @@ function usePlot(props: ChartProps, chosen: Stretch | null, onStretch: (stretch:
       plot.current = null
       drawn.destroy()
     }
-  }, [times, bucketSeconds, series, language.value])
+  }, [times, bucketSeconds, series, language.value, scheme.value])
   useEffect(() => {
     if (plot.current) showStretch(plot.current, props, chosen)
   }, [chosen, times])

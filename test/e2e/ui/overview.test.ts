@@ -132,6 +132,11 @@ test('the chart of the fleet’s health leads to what was changed, in French and
   await chart.locator('canvas').waitFor()
   await page.screenshot({ path: join(SHOTS, 'overview-chart-1440-dark-fr.png'), fullPage: true })
   await expect.poll(() => page.getByText('Qui exporte où').count()).toBe(0)
+  // Its colours are drawn, so it is drawn anew when the system's change.
+  await chart.locator('canvas').evaluate((canvas) => canvas.classList.add('former'))
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await expect.poll(() => chart.locator('canvas.former').count()).toBe(0)
+  await chart.locator('canvas').waitFor()
   await chart.focus()
   await page.keyboard.press('ArrowLeft')
   // What the keys are on is said in numbers, as it is under the pointer; and Enter goes there.
