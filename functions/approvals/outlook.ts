@@ -1,5 +1,6 @@
 import { defaulted, string, type } from 'superstruct'
 import { readOutlook } from '../../lib/changes/approval-outlook.ts'
+import { refuseManaged } from '../../lib/changes/managed.ts'
 import { isHeldOn } from '../../lib/model/scopes.ts'
 import { ApprovalOutlook } from '../../lib/wire/approvals.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
@@ -20,17 +21,20 @@ export default defineHttp({
   }),
   body: noBody,
   replies: [{ status: 200, description: 'What would become of it.', json: ApprovalOutlook }],
-  errors: ['workload-not-found'],
+  errors: ['workload-not-found', 'managed-elsewhere'],
   async handle({ params, query, actor }, ctx) {
     const target = await ctx.configTargets.find(params.id)
     if (target === null) return problem('workload-not-found')
+    const targetGroup = query.target_group.trim()
+    const refusal = await refuseManaged(ctx.db, { workloadId: params.id, targetGroup })
+    if (refusal !== null) return problem(refusal.code, refusal.details)
     const { labels, trustedLabels } = target
     const sees = (id: string) =>
       isHeldOn(actor.grants, 'config:request', ctx.fleet.workload(id)?.trustedLabels ?? null)
     const wanted = {
       workloadId: params.id,
       draftHash: query.draft_hash,
-      targetGroup: query.target_group.trim(),
+      targetGroup,
       targetEnv: query.target_env.trim(),
       labels,
       trustedLabels,

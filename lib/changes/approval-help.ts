@@ -59,7 +59,7 @@ export async function readApprovalHelp(
   reader: HelpReader,
 ): Promise<ApprovalHelp> {
   const holders = await listHoldersFor(db, [change])
-  const could = holders.filter((holder) => wouldCount(change, holder))
+  const could = listCould(change, holders)
   const isStuck = areAll(holders) && could.length === 0
   const unknown = change.carried === null ? [] : await listUnknownOfText(db, change.carried, reader.sees)
   return {
@@ -91,7 +91,7 @@ async function listUncounted(
     return [
       {
         who: email,
-        why: (why ?? 'same-person').replaceAll('-', '_'),
+        why: (why ?? (wouldCount(change, holder) ? 'counts' : 'same-person')).replaceAll('-', '_'),
         ...(by === undefined || author?.email == null || !isShown(author, sees) ? {} : { by: author.email }),
         ...toEarlier(author, sees),
       },
@@ -105,19 +105,19 @@ export async function listWhoCould(db: Db, changes: readonly WaitingChange[]): P
   if (changes.length === 0) return []
   const holders = await listHoldersFor(db, changes)
   return changes.map((change) => {
-    const could = holders.filter((holder) => wouldCount(change, holder))
+    const could = listCould(change, holders)
     return could.slice(0, NAMED_MAX).map(({ email }) => email)
   })
 }
 
 /**
  * Of each of these changes, whether it is known to wait for nobody: no approval that was not given would count as things
- * stand.
+ * stand, or not enough of them.
  */
 export async function areStuck(db: Db, changes: readonly WaitingChange[]): Promise<boolean[]> {
   if (changes.length === 0) return []
   const holders = await listHoldersFor(db, changes)
-  return changes.map((change) => areAll(holders) && !holders.some((holder) => wouldCount(change, holder)))
+  return changes.map((change) => areAll(holders) && listCould(change, holders).length === 0)
 }
 
 const areAll = (holders: readonly AccountStanding[]): boolean => holders.length < HOLDERS_MAX
@@ -128,23 +128,39 @@ async function listHoldersFor(db: Db, changes: readonly WaitingChange[]): Promis
   const others = changes.flatMap(({ asked }) => [
     ...asked.authors,
     ...asked.given.map(({ userId }) => userId),
+    // Of two who have to approve it matters whether the one made or changed the account of the other.
+    ...(asked.rule.approvals > 1 ? ids : []),
   ])
   return listAccountStandings(db, ids, [...new Set(others)])
 }
 
-/** Who could approve beside those who have, with how this person stands to the authors. */
-function withHolder({ asked, requestedAt, covers }: WaitingChange, holder: AccountStanding): ApprovalCase {
-  const standing = standAs(holder, { ...asked, requestedAt, covers })
-  return { ...asked, approvers: new Map([...asked.approvers, [holder.id, standing]]) }
+/** Those whose approval would count now; nobody where it is known that all of theirs together would not be enough. */
+function listCould(change: WaitingChange, holders: readonly AccountStanding[]): AccountStanding[] {
+  const could = holders.filter((holder) => wouldCount(change, holder))
+  const asked = withHolders(change, could)
+  const given = could.map(({ id }) => ({ userId: id, at: asked.now, rule: null }))
+  const { isEnough } = judgeApprovals({ ...asked, given: [...asked.given, ...given] })
+  return isEnough || !areAll(holders) ? could : []
+}
+
+/** Who could approve beside those who have, with how these people stand to the authors. */
+function withHolders(
+  { asked, requestedAt, covers }: WaitingChange,
+  holders: readonly AccountStanding[],
+): ApprovalCase {
+  const standings = holders.map(
+    (holder) => [holder.id, standAs(holder, { ...asked, requestedAt, covers })] as const,
+  )
+  return { ...asked, approvers: new Map([...asked.approvers, ...standings]) }
 }
 
 /** Why an approval by this person would not count by itself; null where it would. */
 const whyNot = (change: WaitingChange, holder: AccountStanding) =>
-  whyNotCounted({ asked: withHolder(change, holder), judgement: change.judgement }, holder.id)
+  whyNotCounted({ asked: withHolders(change, [holder]), judgement: change.judgement }, holder.id)
 
 /** Whether an approval by this person was not given, and would count now. */
 const wouldCount = (change: WaitingChange, holder: AccountStanding): boolean =>
-  whyNot(change, holder) === null && addsOne(withHolder(change, holder), change.judgement, holder.id)
+  whyNot(change, holder) === null && addsOne(withHolders(change, [holder]), change.judgement, holder.id)
 
 /** Whether one more approval would count beside those that do: of accounts that made or changed each other one does. */
 const addsOne = (asked: ApprovalCase, { counted }: ApprovalJudgement, userId: string): boolean =>

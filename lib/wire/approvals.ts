@@ -137,13 +137,16 @@ export const ApprovalHelp = named(
       'Those whom the commits name that brought its text, and nobody here is called: whoever they are, their approval would count. Those of commits elsewhere only to whoever is shown where; 50 at most.',
       optional(array(string())),
     ),
-    could_approve: note('E-mails of those whose approval would count; the first ten.', array(string())),
+    could_approve: note(
+      'E-mails of those whose approval would count; the first ten. Nobody where more have to approve than could together.',
+      array(string()),
+    ),
     could_approve_count: note(
       'Absent where more hold the right to approve than are looked at: others may be among them.',
       optional(number()),
     ),
     do_not_count: note(
-      'Where nobody could: who else may approve all that it reaches, and why that would not count, in the words of `own` of the tally; the first ten.',
+      'Where nobody could: who else may approve all that it reaches, and why that would not count, in the words of `own` of the tally (`counts`: it would, and would not be enough); the first ten.',
       optional(
         array(
           type({
@@ -245,7 +248,7 @@ const summary = {
   tally: note('Only of a request that waits to be approved or pushed.', optional(ApprovalTally)),
   help: note('The same; only of one request that is read by itself.', optional(ApprovalHelp)),
   nobody_can_approve: note(
-    'It lacks an approval, and nobody’s would count as things stand: it waits for nobody. Absent also where too many hold the right to approve to look at all.',
+    'It lacks an approval, and nobody’s would count as things stand, or not enough of them: it waits for nobody. Absent also where too many hold the right to approve to look at all.',
     optional(literal(true)),
   ),
   prod_target: boolean(),

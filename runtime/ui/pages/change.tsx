@@ -267,7 +267,7 @@ function RequestForm({
       {mayReachProduction && <Checkbox {...bind(isConfirmed)}>{words.prodConfirm}</Checkbox>}
       <ApprovalOutlook
         workloadId={workload.id}
-        hash={blocker === null ? hash : undefined}
+        hash={blocker === null && !isManaged ? hash : undefined}
         group={group.value}
         environment={environment.value}
       />

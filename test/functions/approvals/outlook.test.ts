@@ -169,3 +169,42 @@ it('says that somebody withdrew a request only where they did so themselves', as
     asked_at: expect.any(String),
   })
 })
+
+it('says of what is kept in Git what whoever approves would hear', async () => {
+  const kept = { owner: 'kept-here', config: TEXT }
+  const wished = await invoke(ctx, `POST ${path()}/desired`, { as: olga.token, body: kept })
+  const { approval_id: id } = wished.json as { approval_id: string }
+  await ctx.advance(1_000)
+  expect((await step(pavel, id, 'approve')).status).toBe(200)
+  const way = `GET ${path()}/approval-outlook?draft_hash=${configHash(`${TEXT}# another\n`)}`
+  const { status, json } = await invoke(ctx, way, { as: olga.token })
+  expect({ status, json }).toMatchObject({ status: 409, json: { code: 'managed_elsewhere' } })
+})
+
+it('names nobody where two have to approve and all who could are not two people', async () => {
+  const rules = {
+    production: { approvals: 1, author_counts: false },
+    other: { approvals: 1, author_counts: true },
+  }
+  const unlabelled = { approvals: 2, author_counts: false }
+  const body = { ...rules, unlabelled }
+  const set = await invoke(ctx, 'PUT /api/approval-policy', { as: admin.token, body })
+  expect(set.status, JSON.stringify(set.json)).toBe(200)
+  await ctx.advance(1_000)
+  await signIn(ctx, { groups: ['editor'], email: 'rita@example.com' })
+  expect(await outlook(olga)).toMatchObject({
+    help: { could_approve: ['pavel@example.com', 'rita@example.com'], could_approve_count: 2 },
+  })
+  await database.pool.execute('delete from users where id = $1', [pavel.userId])
+  // If Rita asked, the administrator and Olga could, each alone: he made her account.
+  const found = await outlook(olga)
+  expect(found).toMatchObject({
+    approvals_needed: 2,
+    help: { could_approve: [], could_approve_count: 0 },
+    could_ask: [],
+  })
+  expect(found.help.do_not_count).toEqual([
+    { who: 'admin@example.com', why: 'shaped_an_author', by: 'olga@example.com' },
+    { who: 'rita@example.com', why: 'counts' },
+  ])
+})
