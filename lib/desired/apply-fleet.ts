@@ -54,7 +54,7 @@ import {
   noteManagedCampaign,
 } from '../store/managed-fleet-configs.ts'
 import { decideFleet, type FleetVerdict } from './decide-fleet.ts'
-import { isOwner, recordNamed, tellCommit } from './owner.ts'
+import { isOwner, recordNamed, tellCommit, tellRelease } from './owner.ts'
 import { type ReleaseRefusal, refuseRelease } from './refuse-release.ts'
 
 /** What proposing fleet configs needs beside what campaigns need. */
@@ -464,11 +464,11 @@ const isOpen = (campaign: StoredCampaign | null): campaign is StoredCampaign =>
 async function withdrawOpen(
   parts: FleetDesiredParts,
   campaign: StoredCampaign | null,
-  actor: ApprovalActor,
+  { actor, comment }: { actor: ApprovalActor; comment: string },
   refuseIt?: Parameters<typeof closeCampaign>[2],
 ): Promise<CampaignOutcome | null> {
   if (!isOpen(campaign)) return null
-  const decision = { id: campaign.id, actor, comment: ANOTHER_WISH, status: 'withdrawn' } as const
+  const decision = { id: campaign.id, actor, comment, status: 'withdrawn' } as const
   const outcome = await closeCampaign(parts, decision, refuseIt)
   // Somebody started or closed it just now, so there is nothing to withdraw any more.
   return !outcome.ok && outcome.code === 'campaign-not-ready' ? null : outcome
@@ -495,7 +495,7 @@ export async function releaseDesiredFleet(
   }
   const campaignId = managed?.campaignId ?? null
   const campaign = campaignId === null ? null : await findCampaign(parts.db, campaignId)
-  const closed = await withdrawOpen(parts, campaign, actor, async (tx) =>
+  const closed = await withdrawOpen(parts, campaign, { actor, comment: tellRelease(wanted) }, async (tx) =>
     (await refuseUnderLock(tx)) === null ? null : { ok: false, code: 'campaign-plan-changed' },
   )
   if (closed !== null && !closed.ok)

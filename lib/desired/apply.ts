@@ -36,7 +36,7 @@ import {
 } from '../store/managed-configs.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import { type DesiredVerdict, decideDesired } from './decide.ts'
-import { isOwner, recordNamed, tellCommit } from './owner.ts'
+import { isOwner, recordNamed, tellCommit, tellRelease } from './owner.ts'
 import { type ReleaseRefusal, refuseRelease } from './refuse-release.ts'
 
 const REPLACED = 'Git asks for something else now'
@@ -381,7 +381,7 @@ export async function releaseDesired(
     if (overtaken !== null) return overtaken
     const open = await listOpenApprovalsOfGroup(tx, workloadId, gitGroupOf(owner))
     const now = parts.clock.now()
-    const ended = await withdrawAll(parts, tx, open, { actor, comment: REPLACED, now })
+    const ended = await withdrawAll(parts, tx, open, { actor, comment: tellRelease(wanted), now })
     const gone = await deleteManagedConfig(tx, workloadId, owner)
     if (gone === null) return refuse('not-managed')
     const detail = JSON.stringify({ owner })

@@ -37,3 +37,7 @@ export function tellCommit({
   const by = commitAuthor === '' ? '' : ` by ${commitAuthor}`
   return `From Git: ${owner}${at}${by}`
 }
+
+/** The comment by which people see why a request from Git ended when what it asked for was let go of, and by whom. */
+export const tellRelease = ({ owner, actor }: { owner: string; actor: { email: string } }): string =>
+  `${actor.email} let go of what ${owner} keeps here`

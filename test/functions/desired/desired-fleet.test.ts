@@ -331,7 +331,10 @@ describe('a fleet config that Git holds', () => {
     expect(await release('others')).toMatchObject({ status: 409, json: { code: 'managed_elsewhere' } })
     expect((await release('platform')).status).toBe(204)
     expect(await release('platform')).toMatchObject({ status: 404, json: { code: 'not_managed' } })
-    expect((await campaign(id)).status).toBe('withdrawn')
+    expect(await campaign(id)).toMatchObject({
+      status: 'withdrawn',
+      close_comment: expect.stringMatching(/^\S+ let go of what platform keeps here$/),
+    })
     const [config] = await fleetConfigs()
     expect(config).toMatchObject({ newest_version: 1 })
     expect(config).not.toHaveProperty('managed')

@@ -254,7 +254,10 @@ describe('a workload that is kept in Git', () => {
     expect(await release('other')).toMatchObject({ status: 409, json: { code: 'managed_elsewhere' } })
     expect((await release('platform')).status).toBe(204)
     expect(await managed()).toEqual([])
-    expect((await requests()).find(({ id }) => id === open.approval_id)?.status).toBe('withdrawn')
+    expect((await requests()).find(({ id }) => id === open.approval_id)).toMatchObject({
+      status: 'withdrawn',
+      close_comment: `${editor.email} let go of what platform keeps here`,
+    })
     expect(ctx.fleet.workload(agent.workloadId)?.activeHash).toBe(configHash(FIRST))
     expect(await release('platform')).toMatchObject({ status: 404, json: { code: 'not_managed' } })
   })
