@@ -218,7 +218,14 @@ async function startAll(
   }
   const isUnchanged = await isPasswordUnchanged(url, settings)
   if (hasDemo && !hasHistory() && isUnchanged) await makeHistoryOnce(url, settings)
-  printWelcome(settings, url, opampUrl, hasDemo, { isUnchanged, hasHistory: hasHistory() }, pids)
+  printWelcome(
+    settings,
+    process.env['MUSTER_PUBLIC_URL']?.trim().replace(/\/+$/, '') || url,
+    opampUrl,
+    hasDemo,
+    { isUnchanged, hasHistory: hasHistory() },
+    pids,
+  )
   return ends
 }
 
