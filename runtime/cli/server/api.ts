@@ -61,7 +61,7 @@ function callApi(url: string, token: string | null, io: ClientIo): Api {
   const call = openHttp(url, token, io.env)
   const read = async <Body>(method: string, path: string, body?: unknown, waitMs?: number) => {
     const answer = await call(method, path, body, waitMs)
-    if (answer.status < 200 || answer.status > 299) throw refusal(answer, url)
+    if (answer.status < 200 || answer.status > 299) throw refusal(answer, url, token !== null)
     return parse<Body>(answer, url, method)
   }
   return {
@@ -162,7 +162,13 @@ const isRefusal = (status: number, { code, validation_errors: errors }: Partial<
   status === 413 ||
   (status === 400 && (code !== undefined || errors !== undefined))
 
-function refusal(answer: Answer, url: string): CommandFailure {
+/** What to do where the service does not know who calls. */
+const sayRefusedToken = (hasToken: boolean): string =>
+  hasToken
+    ? 'the token was refused: it is wrong, has expired or was revoked; muster login again, or set another MUSTER_TOKEN'
+    : 'sign in: muster login, or set MUSTER_TOKEN'
+
+function refusal(answer: Answer, url: string, hasToken: boolean): CommandFailure {
   let body: Partial<ErrorBody> = {}
   try {
     body = JSON.parse(answer.text) as Partial<ErrorBody>
@@ -175,7 +181,7 @@ function refusal(answer: Answer, url: string): CommandFailure {
   const lines = [
     answer.lacking === '' ? about : `${about}: ${sayLacking(answer.lacking, code)}`,
     ...errors.map(({ message, path }) => (path ? `${path}: ${message}` : message)),
-    ...(answer.status === 401 ? ['sign in: muster login, or set MUSTER_TOKEN'] : []),
+    ...(answer.status === 401 ? [sayRefusedToken(hasToken)] : []),
     ...(code === 'session_required' ? [`somebody does this in a browser, signed in to ${url}`] : []),
   ]
   const exitCode = isRefusal(answer.status, body) ? EXIT.refused : EXIT.error

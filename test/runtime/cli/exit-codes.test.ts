@@ -154,3 +154,10 @@ describe('a command of the client ends with', () => {
     for (const shell of ['bash', 'zsh', 'fish']) expect((await run(['completion', shell])).code).toBe(0)
   })
 })
+
+it('a token that the service does not take is called refused, not missing', async () => {
+  answer = { status: 401, body: { error: 'unauthorized' } }
+  const { said } = await run(['get', 'workloads'], signedIn())
+  expect(said).toContain('the token was refused')
+  expect(said).not.toContain('or set MUSTER_TOKEN')
+})
