@@ -176,9 +176,12 @@ export async function listBecause(
   const why = whyNotCounted(change, userId)
   if (why === 'shaped-since-request') {
     const changers = await listChangersSince(db, userId, change.requestedAt)
-    return changers
-      .slice(0, NAMED_MAX)
-      .map(({ email, at }) => ({ ...(email === null ? {} : { who: email }), account_at: at.toISOString() }))
+    return changers.slice(0, NAMED_MAX).map(({ email, at, isByProvider, isNew }) => ({
+      ...(email === null ? {} : { who: email }),
+      account_at: at.toISOString(),
+      ...(isByProvider ? { by_provider: true as const } : {}),
+      ...(isByProvider && isNew ? { is_new: true as const } : {}),
+    }))
   }
   if (why !== 'author' && why !== 'shaped-an-author' && why !== 'shaped-by-author') return []
   const { asked, text } = change

@@ -132,14 +132,23 @@ export async function deleteOldAccountChanges(tx: Db, before: Date): Promise<voi
   )
 }
 
+/** That an account was made or changed after a time. */
+export interface AccountChangeSince {
+  /** Of whoever did it; null where that account is gone, or where it was no account. */
+  email: string | null
+  at: Date
+  /** The identity provider did it, by a first sign-in or by its groups. */
+  isByProvider: boolean
+  /** The account itself was made after that time. */
+  isNew: boolean
+}
+
 /** Who made or changed an account after a time, the last first; without an e-mail where that account is gone. */
-export function listChangersSince(
-  db: Db,
-  userId: string,
-  since: Date,
-): Promise<{ email: string | null; at: Date }[]> {
-  return db.query<{ email: string | null; at: Date }>(
-    `select u.email, c.changed_at as at from account_changes c left join users u on u.id::text = c.by_id
+export function listChangersSince(db: Db, userId: string, since: Date): Promise<AccountChangeSince[]> {
+  return db.query<AccountChangeSince>(
+    `select u.email, c.changed_at as at, c.by_id !~ '${UUID.source}' as "isByProvider",
+       coalesce((select o.created_at > $2 from users o where o.id = c.user_id), false) as "isNew"
+     from account_changes c left join users u on u.id::text = c.by_id
      where c.user_id::text = $1 and c.changed_at > $2 order by c.changed_at desc, c.by_id`,
     [userId, since],
   )

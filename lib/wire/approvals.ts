@@ -110,10 +110,18 @@ export const ApprovalHelp = named(
       'The people because of whom `own` of the tally is what it is; empty where it counts, or where no right is held.',
       array(
         type({
-          who: note('E-mail; absent where the account is gone.', optional(string())),
+          who: note('E-mail; absent where the account is gone, or with `by_provider`.', optional(string())),
           account_at: note(
             'When the one of both made or last changed the account of the other; for `shaped_since_request`, when the reader’s account was changed.',
             optional(string()),
+          ),
+          by_provider: note(
+            'It was the identity provider that made or changed the reader’s account.',
+            optional(literal(true)),
+          ),
+          is_new: note(
+            'With `by_provider`: the reader’s account came after the request, with its first sign-in.',
+            optional(literal(true)),
           ),
           same_text: note(
             'They did not ask for this request, but for the same text elsewhere, or earlier.',

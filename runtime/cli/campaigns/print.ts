@@ -84,8 +84,10 @@ function approvalRows({ tally, help }: CampaignRecord): string[][] {
   if (help === undefined || tally.given >= tally.needed) return rows
   const { because, could_approve: could, could_approve_count: count } = help
   if (tally.own !== 'counts') rows.push(['yours', `would not count: ${sayDiscount(tally.own)}`])
-  for (const { who = 'an account that is gone', account_at: at } of because)
-    rows.push(['in the way', `${who}${at === undefined ? '' : `, by the account, changed at ${at}`}`])
+  for (const { who, account_at: at, by_provider: isByProvider } of because) {
+    const name = who ?? (isByProvider ? 'the identity provider' : 'an account that is gone')
+    rows.push(['in the way', `${name}${at === undefined ? '' : `, by the account, changed at ${at}`}`])
+  }
   const more = (count ?? could.length) - could.length
   if (count === 0) rows.push(['could approve', 'nobody as things stand'])
   else if (could.length > 0)

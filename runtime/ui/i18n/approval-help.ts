@@ -20,6 +20,10 @@ export const helpTexts = defineTexts({
     andChangedYours: (at: string) => `, and made or changed your account (${formatDay(at)})`,
     andChangedByYou: (at: string) => `, and you made or changed that account (${formatDay(at)})`,
     changedSince: (who: string, at: string) => `${who} made or changed your account since (${formatDay(at)})`,
+    cameSince: (at: string) =>
+      `your account came after the request, with its first sign-in by the identity provider (${formatDay(at)})`,
+    regroupedSince: (at: string) =>
+      `the identity provider changed the groups of your account after the request (${formatDay(at)})`,
     there: 'See that request.',
     cannot: (why: string) => `You cannot approve it: ${why}.`,
     could: 'Could approve instead:',
@@ -37,7 +41,7 @@ export const helpTexts = defineTexts({
     uncountedWhy: {
       shaped_by_author: 'made, reset, linked or regrouped by {by}',
       shaped_an_author: 'made, reset, linked or regrouped the account of {by}',
-      shaped_since_request: 'changed since it was asked for',
+      shaped_since_request: 'came, or was changed, after it was asked for',
       author: 'asked for it, or wrote it',
       value_author: 'set a value that becomes part of it',
       same_person: 'taken for the same person as {by}',
@@ -49,6 +53,7 @@ export const helpTexts = defineTexts({
     waysOut: 'What ends it',
     way: {
       goBack: (hash: string) => `${hash} ran here before: going back to it needs no approval.`,
+      again: 'It is withdrawn and asked for again: accounts that came or were changed meanwhile count then.',
       ask: 'Somebody else asks for it in words of their own: the same text keeps its authors.',
       account:
         'An administrator who has never asked for this text nor written it makes an account that may approve; then it is asked for again.',
@@ -78,6 +83,10 @@ export const helpTexts = defineTexts({
     andChangedByYou: (at: string) => `, et vous avez créé ou modifié ce compte (${formatDay(at)})`,
     changedSince: (who: string, at: string) =>
       `${who} a créé ou modifié votre compte depuis (${formatDay(at)})`,
+    cameSince: (at: string) =>
+      `votre compte est arrivé après la demande, à sa première connexion par le fournisseur d’identité (${formatDay(at)})`,
+    regroupedSince: (at: string) =>
+      `le fournisseur d’identité a changé les groupes de votre compte après la demande (${formatDay(at)})`,
     there: 'Voir cette demande.',
     cannot: (why: string) => `Vous ne pouvez pas l’approuver : ${why}.`,
     could: 'Pourraient approuver à votre place :',
@@ -95,7 +104,7 @@ export const helpTexts = defineTexts({
     uncountedWhy: {
       shaped_by_author: 'compte créé, réinitialisé, lié ou regroupé par {by}',
       shaped_an_author: 'a créé, réinitialisé, lié ou regroupé le compte de {by}',
-      shaped_since_request: 'compte modifié depuis la demande',
+      shaped_since_request: 'compte arrivé ou modifié après la demande',
       author: 'l’a demandé ou écrit',
       value_author: 'a fixé une valeur qui en fait partie',
       same_person: 'tenu pour la même personne que {by}',
@@ -107,6 +116,7 @@ export const helpTexts = defineTexts({
     waysOut: 'Ce qui y met fin',
     way: {
       goBack: (hash: string) => `${hash} a déjà tourné ici : y revenir ne demande pas d’approbation.`,
+      again: 'On la retire et on la redemande : les comptes arrivés ou modifiés entre-temps comptent alors.',
       ask: 'Quelqu’un d’autre la demande autrement écrite : le même texte garde ses auteurs.',
       account:
         'Un administrateur qui n’a jamais demandé ni écrit ce texte crée un compte qui a le droit d’approuver, puis on la redemande.',

@@ -34,7 +34,12 @@ function describe(own: string, person: Help['because'][number]) {
       ? words.ofText(name)
       : words.asked(name)
   if (at === undefined) return asked
-  if (own === 'shaped_since_request') return words.changedSince(name, at)
+  if (own === 'shaped_since_request')
+    return !person.by_provider
+      ? words.changedSince(name, at)
+      : person.is_new
+        ? words.cameSince(at)
+        : words.regroupedSince(at)
   return asked + (own === 'shaped_an_author' ? words.andChangedByYou(at) : words.andChangedYours(at))
 }
 
@@ -95,10 +100,11 @@ export function Way({ text, children }: { text: string; children?: ComponentChil
 }
 
 /** What would end that nobody can approve, each with what leads there. */
-export function WaysOut({ more }: { more?: ComponentChildren }) {
+export function WaysOut({ more, isOvertaken = false }: { more?: ComponentChildren; isOvertaken?: boolean }) {
   const words = say(helpTexts)
   return (
     <ul class="list ways" aria-label={words.waysOut}>
+      {isOvertaken && <Way text={words.way.again} />}
       {more}
       <Way text={words.way.account}>
         <ActionLink href="/settings/users" reason={unlessEverywhere('users:manage')}>
@@ -142,7 +148,10 @@ export function ApprovalHelp({
           <Elsewhere of={because} />
         </p>
         {uncounted.length > 0 && <Uncounted of={uncounted} />}
-        <WaysOut more={ways} />
+        <WaysOut
+          more={ways}
+          isOvertaken={[tally.own, ...uncounted.map((one) => one.why)].includes('shaped_since_request')}
+        />
       </>
     )
   const hasGiven = tally.own === 'approved_already' || tally.own === 'no_right'

@@ -100,6 +100,24 @@ it('names whoever changed the reader’s account after the request', async () =>
   expect(help!.could_approve).toContain(admin.email)
 })
 
+it('says that the identity provider made or regrouped the reader’s account after the request, and of nobody that he is gone', async () => {
+  const old = scene.approver
+  const request = await ask('vm-1', scene.editor)
+  await scene.ctx.advance(1_000)
+  const fresh = await signIn(scene.ctx, { groups: ['editor'] })
+  const now = scene.ctx.clock.now()
+  await database.pool.execute('update users set created_at = $2 where id = $1', [fresh.userId, now])
+  for (const { userId } of [fresh, old])
+    await database.pool.execute(
+      'insert into account_changes (user_id, by_id, changed_at) values ($1, $2, $3)',
+      [userId, 'https://id.example.com', now],
+    )
+  const because = async (as: SignedIn) => (await read('vm-1', request, as)).help!.because
+  const at = now.toISOString()
+  expect(await because(fresh)).toEqual([{ account_at: at, by_provider: true, is_new: true }])
+  expect(await because(old)).toEqual([{ account_at: at, by_provider: true }])
+})
+
 it('says in the list of all which requests wait for nobody, and takes it back once somebody could approve', async () => {
   const other = await signIn(scene.ctx, { groups: ['editor'] })
   const stuck = await ask('vm-1', scene.editor)
