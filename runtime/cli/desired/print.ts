@@ -15,6 +15,9 @@ const WORDS: Readonly<Record<string, string>> = {
   nothing_changes: 'no workload would change',
 }
 
+const NOT_COMPARED =
+  'nothing was pushed there yet, so this cannot be compared: the page of its request says what changes against what runs, and how risky that is'
+
 /**
  * Print what `plan` found or `apply` did, a line for each workload and fleet config, and how many files hold no
  * document.
@@ -41,6 +44,7 @@ export function print(io: ClientIo, steps: readonly (Step | FleetStep)[], others
     for (const change of tellDefinition(step)) printLine(io, `${step.fleet_config}: ${change}`)
   for (const step of steps)
     for (const change of step.changes ?? []) printLine(io, `${nameOf(step)}: ${change}`)
+  for (const step of workloads) if (step.not_compared) printLine(io, `${step.workload}: ${NOT_COMPARED}`)
   for (const { action, reason } of steps) if (action === 'refused') io.error(`${toLines(reason ?? '')}\n`)
   if (steps.some(({ action }) => action === 'held')) io.out('What is held is asked for with --again.\n')
   if (steps.some(({ action }) => action === 'leftover'))

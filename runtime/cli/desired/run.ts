@@ -38,6 +38,8 @@ export interface Step {
   unknown_authors?: readonly string[]
   /** What would change in meaning, a sentence each; only in a plan, and where the token may read what is active. */
   changes?: readonly string[]
+  /** Nothing was pushed there yet: a plan has nothing to compare with. */
+  not_compared?: true
 }
 
 /**
@@ -190,7 +192,13 @@ async function takeStep(
     const body = { ...common, config: document.config }
     const result = await api.post<DesiredResult>(`/api/workloads/${workload.id}/config/desired`, body)
     const changes = common.dry_run ? await readChanges(api, document.config, result) : null
-    return { ...about, ...result, ...(changes === null ? {} : { changes }) }
+    const isFirst = common.dry_run && result.action === 'propose' && result.active_config_hash === undefined
+    return {
+      ...about,
+      ...result,
+      ...(changes === null ? {} : { changes }),
+      ...(isFirst ? { not_compared: true } : {}),
+    }
   } catch (error) {
     // A refused document does not keep the others from being requested; a service that does not answer ends the run.
     if (!refusesThisOne(error)) throw error
