@@ -33,7 +33,6 @@ export const tokenTexts = defineTexts({
     machineName: 'Name',
     machineNameHint: 'Lower-case letters, digits, dots and dashes.',
     owner: 'Owner',
-    group: 'Group',
     ownerless: 'Its owner was removed. Its tokens do not work until somebody else owns it.',
     chooseOwner: 'choose an owner',
     seenBefore: (names: string) =>
@@ -79,7 +78,6 @@ export const tokenTexts = defineTexts({
     machineName: 'Nom',
     machineNameHint: 'Minuscules, chiffres, points et tirets.',
     owner: 'Propriétaire',
-    group: 'Groupe',
     ownerless:
       'Son propriétaire a été supprimé. Ses jetons ne fonctionnent pas tant que personne d’autre n’en répond.',
     chooseOwner: 'choisir un propriétaire',

@@ -8,12 +8,14 @@ import type {
 } from '../../../lib/wire/identity.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
+import { groupChoiceTexts } from '../i18n/group-choice.ts'
 import { rightsTexts } from '../i18n/rights.ts'
 import { settingsTexts } from '../i18n/settings.ts'
 import { tokenTexts } from '../i18n/tokens.ts'
 import { Action, bind, Select, TextField } from '../parts/controls.tsx'
 import { describeFailure, Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
+import { GroupBoxes, GroupChanges, isSameChoice, nameGroups, whyNotSaved } from '../parts/group-choice.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { NewToken, TokenTable } from '../parts/token-table.tsx'
 import { api } from '../state/endpoints.ts'
@@ -23,9 +25,6 @@ import { useResource } from '../state/use-resource.ts'
 import { RightsDialog } from './rights-dialog.tsx'
 
 type Groups = readonly ManagedGroupRecord[]
-
-const groupOptions = (groups: Groups) =>
-  groups.map(({ name }): [string, string] => [name, say(settingsTexts).role[name] ?? name])
 
 /** What members of these groups may do, be it within a scope only. */
 const permissionsIn = (groups: Groups, names: readonly string[]) =>
@@ -45,16 +44,22 @@ function NewMachine({
   const words = say(tokenTexts)
   const name = useSignal('')
   const owner = useSignal(me.value?.id ?? '')
-  const group = useSignal<string>('viewer')
+  const chosen = useSignal(['viewer'])
   const error = useSignal<string | null>(null)
   const submit = async () => {
-    const request = { name: name.value, owner_id: owner.value, groups: [group.value] }
+    const request = { name: name.value, owner_id: owner.value, groups: chosen.value }
     const result = await api.createServiceAccount(request)
     if (result.ok) return onDone()
     error.value = result.code === 'service_account_taken' ? words.taken : describeFailure(result)
   }
   return (
-    <FormDialog title={words.newMachine} onClose={onClose} onSend={submit} send={words.addMachine}>
+    <FormDialog
+      title={words.newMachine}
+      onClose={onClose}
+      onSend={submit}
+      send={words.addMachine}
+      reason={whyNotSaved(chosen.value, null)}
+    >
       <TextField
         label={words.machineName}
         hint={words.machineNameHint}
@@ -64,62 +69,80 @@ function NewMachine({
         {...bind(name)}
       />
       <Select label={words.owner} options={users.map(({ id, email }) => [id, email])} {...bind(owner)} />
-      <Select label={words.group} options={groupOptions(groups)} {...bind(group)} />
+      <GroupBoxes
+        known={groups.map(({ name: known }) => known)}
+        chosen={chosen.value}
+        onChosen={(next) => {
+          chosen.value = next
+        }}
+      />
     </FormDialog>
   )
 }
 
-/** The owner and the group of an account, changed where they are shown. */
-function MachineChoices({
+/** The owner and the groups of an account, to be changed once it was read what changes. */
+function ChangeMachine({
   account,
   users,
   groups: known,
-  reload,
-}: {
-  account: ServiceAccountRecord
-  users: readonly UserRecord[]
-  groups: Groups
-  reload: () => void
+  onClose,
+  onChanged,
+}: Omit<MachineProps, 'reload'> & {
+  onClose: () => void
+  /** Told the tokens that the former owner may still have. */
+  onChanged: (seenBefore: readonly ApiTokenRecord[]) => void
 }) {
   const words = say(tokenTexts)
-  const { groups, owner } = account
-  const seenBefore = useSignal<readonly ApiTokenRecord[]>([])
-  const change = async (request: Parameters<typeof api.updateServiceAccount>[1]) => {
-    const result = await api.updateServiceAccount(account.id, request)
-    if (!result.ok) toastFailure(result)
-    else {
-      toast(say(commonTexts).saved)
-      if (request.owner_id !== undefined) seenBefore.value = result.value.tokens_of_former_owner ?? []
-    }
-    reload()
+  const { id, name, groups } = account
+  const before = account.owner?.id ?? ''
+  const owner = useSignal(before)
+  const chosen = useSignal(groups)
+  const isHandedOver = owner.value !== before
+  const hasMoved = !isSameChoice(chosen.value, groups)
+  const submit = async () => {
+    const result = await api.updateServiceAccount(id, {
+      ...(isHandedOver ? { owner_id: owner.value } : {}),
+      ...(hasMoved ? { groups: chosen.value } : {}),
+    })
+    if (!result.ok) return toastFailure(result)
+    toast(say(commonTexts).saved)
+    onChanged(result.value.tokens_of_former_owner ?? [])
   }
-  const isOneGroup = groups.length === 1
   return (
-    <div class="form">
-      {seenBefore.value.length > 0 && (
-        <div class="notice t-warn" role="status">
-          <div>{words.seenBefore(seenBefore.value.map(({ name }) => name).join(', '))}</div>
-        </div>
-      )}
+    <FormDialog
+      title={name}
+      onClose={onClose}
+      onSend={submit}
+      send={say(commonTexts).save}
+      reason={whyNotSaved(chosen.value, isHandedOver ? null : groups)}
+    >
       <Select
         label={words.owner}
-        value={owner?.id ?? ''}
         options={[
-          ...(owner ? [] : [['', words.chooseOwner] as [string, string]]),
-          ...users.map(({ id, email }): [string, string] => [id, email]),
+          ...(account.owner ? [] : [['', words.chooseOwner] as [string, string]]),
+          ...users.map((user): [string, string] => [user.id, user.email]),
         ]}
-        onValue={(id) => void change({ owner_id: id })}
+        {...bind(owner)}
       />
-      <Select
-        label={words.group}
-        value={groups.join(', ')}
-        options={[
-          ...groupOptions(known),
-          ...(isOneGroup ? [] : [[groups.join(', '), groups.join(', ')] as [string, string]]),
-        ]}
-        onValue={(group) => void change({ groups: [group] })}
+      <GroupBoxes
+        known={known.map((group) => group.name)}
+        chosen={chosen.value}
+        onChosen={(next) => {
+          chosen.value = next
+        }}
       />
-    </div>
+      <GroupChanges id={id} name={name} before={groups} after={chosen.value} />
+    </FormDialog>
+  )
+}
+
+/** The owner and the groups of an account. */
+function MachineFacts({ account }: { account: ServiceAccountRecord }) {
+  return (
+    <p class="muted">
+      {account.owner && <>{`${say(tokenTexts).owner}: ${account.owner.email}`} · </>}
+      {`${say(settingsTexts).roles}: ${nameGroups(account.groups)}`}
+    </p>
   )
 }
 
@@ -192,12 +215,16 @@ function RemoveMachine({
 
 function Machine({ account, users, groups, reload }: MachineProps) {
   const words = say(tokenTexts)
-  const { about, open, close } = useDialog<'token' | 'rights' | 'remove'>()
+  const { about, open, close } = useDialog<'change' | 'token' | 'rights' | 'remove'>()
+  const seenBefore = useSignal<readonly ApiTokenRecord[]>([])
   return (
     <section class="pane stack" style={{ marginTop: '0' }} aria-label={account.name}>
       <div class="head">
         <h2 style={{ margin: '0' }}>{account.name}</h2>
         <div class="actions">
+          <Action label={`${say(groupChoiceTexts).open} ${account.name}`} onClick={() => open('change')}>
+            {say(groupChoiceTexts).open}
+          </Action>
           <Action onClick={() => open('rights')}>{say(rightsTexts).open}</Action>
           <Action onClick={() => open('token')}>{words.create}</Action>
           <Action kind="danger" onClick={() => open('remove')}>
@@ -210,8 +237,26 @@ function Machine({ account, users, groups, reload }: MachineProps) {
           <div>{words.ownerless}</div>
         </div>
       )}
-      <MachineChoices account={account} users={users} groups={groups} reload={reload} />
+      {seenBefore.value.length > 0 && (
+        <div class="notice t-warn" role="status">
+          <div>{words.seenBefore(seenBefore.value.map(({ name }) => name).join(', '))}</div>
+        </div>
+      )}
+      <MachineFacts account={account} />
       <MachineTokens account={account} groups={groups} isAsking={about === 'token'} onAsked={close} />
+      {about === 'change' && (
+        <ChangeMachine
+          account={account}
+          users={users}
+          groups={groups}
+          onClose={close}
+          onChanged={(tokens) => {
+            seenBefore.value = tokens
+            close()
+            reload()
+          }}
+        />
+      )}
       {about === 'rights' && <RightsDialog id={account.id} name={account.name} onClose={close} />}
       {about === 'remove' && <RemoveMachine account={account} reload={reload} onClose={close} />}
     </section>

@@ -3,13 +3,15 @@ import type { UserRecord } from '../../../lib/wire/identity.ts'
 import { policyTexts } from '../i18n/approval-policy.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
+import { groupChoiceTexts } from '../i18n/group-choice.ts'
 import { rightsTexts } from '../i18n/rights.ts'
 import { settingsTexts } from '../i18n/settings.ts'
 import { sectionTexts } from '../i18n/settings-sections.ts'
-import { Action, bind, Select, TextField } from '../parts/controls.tsx'
+import { Action, bind, TextField } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { describeFailure, Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
+import { GroupBoxes, GroupChanges, nameGroups, whyNotSaved } from '../parts/group-choice.tsx'
 import { Ago } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
@@ -20,13 +22,15 @@ import { useResource } from '../state/use-resource.ts'
 import { RightsDialog } from './rights-dialog.tsx'
 import { NoSecondPerson, SecondPerson } from './settings-approvals.tsx'
 
-/** The groups that a user can be in, by name; those of the system are said in words. */
-function useGroupOptions(): [string, string][] {
+/** The names of the groups that a user can be in. */
+function useGroupNames(): string[] {
   const groups = useResource('groups', (abort) => api.groups(abort))
-  const names = groups.data?.map(({ name }) => name) ?? ['viewer', 'editor', 'administrator']
-  const words = say(settingsTexts).role
-  return names.map((name) => [name, words[name] ?? name])
+  return groups.data?.map(({ name }) => name) ?? ['viewer', 'editor', 'administrator']
 }
+
+/** Whether other groups of an account end the exception of the only person who may approve. */
+const endsWith = (ending: readonly string[], after: readonly string[], before: readonly string[] = []) =>
+  after.some((name) => ending.includes(name)) && !before.some((name) => ending.includes(name))
 
 /** Says that a group ends the exception of the only person who may approve. */
 export function EndsSoleApprover() {
@@ -53,7 +57,8 @@ function NewUser({
   const words = say(settingsTexts)
   const email = useSignal('')
   const password = useSignal('')
-  const role = useSignal('viewer')
+  const groups = useSignal(['viewer'])
+  const known = useGroupNames()
   const error = useSignal<string | null>(null)
   const submit = async () => {
     error.value = [...password.value].length < 12 ? words.tooShort : null
@@ -61,7 +66,7 @@ function NewUser({
     const result = await api.createUser({
       email: email.value.trim(),
       password: password.value,
-      groups: [role.value],
+      groups: groups.value,
     })
     if (!result.ok) {
       error.value = describeFailure(result)
@@ -71,7 +76,13 @@ function NewUser({
     onDone()
   }
   return (
-    <FormDialog title={words.newUser} onClose={onClose} onSend={submit} send={words.addUser}>
+    <FormDialog
+      title={words.newUser}
+      onClose={onClose}
+      onSend={submit}
+      send={words.addUser}
+      reason={whyNotSaved(groups.value, null)}
+    >
       <TextField label={words.email} type="email" autoComplete="off" {...bind(email)} />
       <TextField
         label={words.next}
@@ -81,35 +92,56 @@ function NewUser({
         error={error.value}
         {...bind(password)}
       />
-      <Select label={words.roles} options={useGroupOptions()} {...bind(role)} />
-      {ending.includes(role.value) && <EndsSoleApprover />}
+      <GroupBoxes
+        known={known}
+        chosen={groups.value}
+        onChosen={(chosen) => {
+          groups.value = chosen
+        }}
+      />
+      {endsWith(ending, groups.value) && <EndsSoleApprover />}
     </FormDialog>
   )
 }
 
-/** Asks before a group ends the exception of the only person who may approve: there is no way back. */
-function ConfirmGroup({
+/** The groups of a user, to be changed once it was read what changes. */
+function ChangeGroups({
   user,
-  group,
+  ending,
   onClose,
   onDone,
 }: {
   user: UserRecord
-  group: string
+  ending: readonly string[]
   onClose: () => void
   onDone: () => void
 }) {
-  const words = say(settingsTexts)
+  const { id, email, groups: before } = user
+  const known = useGroupNames()
+  const chosen = useSignal(before)
   const submit = async () => {
-    const result = await api.updateUser(user.id, { groups: [group] })
+    const result = await api.updateUser(id, { groups: chosen.value })
     if (!result.ok) return toastFailure(result)
     toast(say(commonTexts).saved)
     onDone()
   }
-  const title = `${words.roles}: ${user.email} → ${words.role[group] ?? group}`
   return (
-    <FormDialog title={title} onClose={onClose} onSend={submit} send={say(commonTexts).save}>
-      <EndsSoleApprover />
+    <FormDialog
+      title={say(groupChoiceTexts).titleFor(email)}
+      onClose={onClose}
+      onSend={submit}
+      send={say(commonTexts).save}
+      reason={whyNotSaved(chosen.value, before)}
+    >
+      <GroupBoxes
+        known={known}
+        chosen={chosen.value}
+        onChosen={(next) => {
+          chosen.value = next
+        }}
+      />
+      <GroupChanges id={id} name={email} before={before} after={chosen.value} />
+      {endsWith(ending, chosen.value, before) && <EndsSoleApprover />}
     </FormDialog>
   )
 }
@@ -181,10 +213,7 @@ function RemoveUser({
   )
 }
 
-type Open =
-  | { kind: 'new' }
-  | { kind: 'rights' | 'reset' | 'remove'; user: UserRecord }
-  | { kind: 'group'; user: UserRecord; group: string }
+type Open = { kind: 'new' } | { kind: 'groups' | 'rights' | 'reset' | 'remove'; user: UserRecord }
 
 /** People of the identity provider who may be local users; nothing is shown where there are none. */
 function Links({ onLinked }: { onLinked: () => void }) {
@@ -220,41 +249,20 @@ function Links({ onLinked }: { onLinked: () => void }) {
   )
 }
 
-/** What each row of a user needs of the page. */
-interface Shown {
-  options: readonly [string, string][]
-  /** The groups that end the exception of the only person who may approve. */
-  ending: readonly string[]
-  onOpen: (open: Open) => void
-  reload: () => void
-}
-
-/** The role of a user, to be changed. Several groups at once are kept as they are until another is chosen. */
-function RoleOf({ user, options, ending, onOpen, reload }: Shown & { user: UserRecord }) {
-  const words = say(settingsTexts)
-  const groups = user.groups.join(', ')
-  const several: [string, string][] = user.groups.length === 1 ? [] : [[groups, groups]]
-  const setRole = async (role: string) => {
-    if (ending.includes(role) && !user.groups.some((name) => ending.includes(name)))
-      return onOpen({ kind: 'group', user, group: role })
-    const result = await api.updateUser(user.id, { groups: [role] })
-    if (result.ok) toast(say(commonTexts).saved)
-    else toast(describeFailure(result), 'bad')
-    reload()
-  }
+/** The groups of a user, and the way to change them. */
+function GroupsOf({ user, onChange }: { user: UserRecord; onChange: () => void }) {
+  const words = say(groupChoiceTexts)
   return (
-    <Select
-      isBare
-      label={`${words.roles}: ${user.email}`}
-      value={groups}
-      options={[...options, ...several]}
-      onValue={(role) => void setRole(role)}
-    />
+    <>
+      {nameGroups(user.groups)}{' '}
+      <Action kind="plain" label={words.openFor(user.email)} onClick={onChange}>
+        {words.open}
+      </Action>
+    </>
   )
 }
 
-function columnsOf(shown: Shown): TableColumn<UserRecord>[] {
-  const { onOpen } = shown
+function columnsOf(onOpen: (open: Open) => void): TableColumn<UserRecord>[] {
   const words = say(settingsTexts)
   const { column } = words
   return [
@@ -268,7 +276,10 @@ function columnsOf(shown: Shown): TableColumn<UserRecord>[] {
         </>
       ),
     },
-    { title: column.groups, cell: (user) => <RoleOf user={user} {...shown} /> },
+    {
+      title: column.groups,
+      cell: (user) => <GroupsOf user={user} onChange={() => onOpen({ kind: 'groups', user })} />,
+    },
     {
       title: column.created,
       narrowTitle: column.created,
@@ -308,7 +319,6 @@ export function UsersSection() {
   const words = say(settingsTexts)
   const users = useResource('users', (abort) => api.users(abort))
   const policy = useResource('approval-policy', (abort) => api.approvalPolicy(abort))
-  const options = useGroupOptions()
   /** Who made, linked or regrouped whom decides who counts for whom. */
   const reload = () => {
     users.reload()
@@ -330,15 +340,15 @@ export function UsersSection() {
         {(list) => (
           <Table
             label={say(sectionTexts).users}
-            columns={columnsOf({ options, ending, onOpen: open, reload })}
+            columns={columnsOf(open)}
             rows={list}
             keyOf={({ id }) => id}
           />
         )}
       </Loaded>
       {about?.kind === 'new' && <NewUser ending={ending} onClose={close} onDone={done} />}
-      {about?.kind === 'group' && (
-        <ConfirmGroup user={about.user} group={about.group} onClose={done} onDone={done} />
+      {about?.kind === 'groups' && (
+        <ChangeGroups user={about.user} ending={ending} onClose={close} onDone={done} />
       )}
       {about?.kind === 'rights' && (
         <RightsDialog id={about.user.id} name={about.user.email} onClose={close} />
