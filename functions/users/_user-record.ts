@@ -4,27 +4,22 @@ import { UUID } from '../../lib/ids.ts'
 import type { User } from '../../lib/store/users.ts'
 import type { UserRecord } from '../../lib/wire/identity.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import type { Context } from '../../runtime/context.ts'
 import { problem, type Reply } from '../../runtime/reply.ts'
 
 /** The id of a user in a path. */
 export const UserId = pattern(string(), UUID)
 
 /** A user as the wire shows it. */
-export function toUserRecord({
-  id,
-  email,
-  groups,
-  createdAt,
-  lastLoginAt,
-  hasPassword,
-  isBound,
-}: User): UserRecord {
+export function toUserRecord({ identity }: Context, user: User): UserRecord {
+  const { id, email, groups, createdAt, lastLoginAt, hasPassword, isBound } = user
   return {
     id,
     email,
     groups,
     created_at: createdAt.toISOString(),
     ...(isBound ? { signs_in_with: 'provider' } : {}),
+    ...(identity.users.followsClaims(user) ? { groups_from: 'provider' } : {}),
     ...(hasPassword && !isBound ? {} : { has_password: false }),
     ...(lastLoginAt ? { last_login_at: lastLoginAt.toISOString() } : {}),
   }

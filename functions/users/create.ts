@@ -25,6 +25,6 @@ export default defineHttp({
   ],
   async handle({ body, actor }, ctx) {
     const outcome = await ctx.identity.users.create(actor, body)
-    return outcome.ok ? created(toUserRecord(outcome.user)) : refuseUser(outcome)
+    return outcome.ok ? created(toUserRecord(ctx, outcome.user)) : refuseUser(outcome)
   },
 })

@@ -22,7 +22,7 @@ export default defineHttp({
       key: ['number', 'string'],
       fetch: (page) => listUsers(ctx.db, page),
       keyOf: userKey,
-      toWire: toUserRecord,
+      toWire: (user) => toUserRecord(ctx, user),
     })
   },
 })

@@ -29,6 +29,6 @@ export default defineHttp({
   ],
   async handle({ params, body, actor }, ctx) {
     const outcome = await ctx.identity.users.update(actor, params.id, body)
-    return outcome.ok ? json(toUserRecord(outcome.user)) : refuseUser(outcome)
+    return outcome.ok ? json(toUserRecord(ctx, outcome.user)) : refuseUser(outcome)
   },
 })

@@ -38,6 +38,8 @@ export type UserOutcome = { ok: true; user: User } | UserRefusal | Busy | AuditF
 
 /** What administrators do with users. The last administrator stays one, and so do those whom the settings name. */
 export interface UserAdministration {
+  /** Whether the groups of a user follow the identity provider, so that nobody changes them here. */
+  followsClaims(user: Pick<User, 'isBound'>): boolean
   create(
     by: Administrator,
     user: { email: string; password: string; groups: readonly string[] },
@@ -73,11 +75,15 @@ interface Parts {
 /** User administration over the database. */
 export function openUserAdministration(parts: Parts): UserAdministration {
   return {
+    followsClaims: (user) => followsClaims(parts, user),
     create: (by, user) => createUser(parts, by, user),
     update: (by, id, change) => updateUser(parts, by, id, change),
     remove: (by, id) => removeUser(parts, by, id),
   }
 }
+
+const followsClaims = (parts: Parts, { isBound }: Pick<User, 'isBound'>): boolean =>
+  isBound && parts.groupsFollowClaims
 
 async function createUser(
   parts: Parts,
@@ -132,7 +138,7 @@ async function updateUser(
     if (!user) return { ok: false, code: 'user-not-found' }
     if (passwordHash !== null && (user.isBound || !user.hasPassword))
       return { ok: false, code: 'no-password-here' }
-    if (change.groups !== undefined && user.isBound && parts.groupsFollowClaims)
+    if (change.groups !== undefined && followsClaims(parts, user))
       return { ok: false, code: 'groups-follow-claims' }
     const groups = change.groups === undefined ? null : await findGroups(tx, change.groups)
     const unknown = groups && refuseUnknownGroup(change.groups ?? [], groups)

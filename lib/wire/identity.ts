@@ -165,6 +165,10 @@ export const UserRecord = named(
     groups: note('Group names, sorted.', array(string())),
     created_at: string(),
     signs_in_with: note('Absent for whoever has only a password.', optional(enums(['provider']))),
+    groups_from: note(
+      'Where the groups come from, if nobody can change them here; absent otherwise.',
+      optional(enums(['provider'])),
+    ),
     has_password: note('False for whoever has none here; absent otherwise.', optional(literal(false))),
     last_login_at: optional(string()),
   }),

@@ -46,6 +46,8 @@ export const settingsTexts = defineTexts({
     resetHint: 'It ends all sessions of this user and revokes all its tokens.',
     removeUser: 'Remove',
     removeAsk: (email: string) => `Remove ${email}? The history keeps the name; all sessions end.`,
+    removeProvider:
+      'The next sign-in with the identity provider brings this user back. To shut somebody out, take the account, or what lets it into muster, away there.',
     removed: 'Removed.',
     provider: 'identity provider',
     elsewhere: 'You sign in with the identity provider, which keeps your password.',
@@ -154,6 +156,8 @@ export const settingsTexts = defineTexts({
     removeUser: 'Supprimer',
     removeAsk: (email: string) =>
       `Supprimer ${email} ? L’historique garde le nom ; toutes ses sessions se terminent.`,
+    removeProvider:
+      'La prochaine connexion par le fournisseur d’identité ramène cet utilisateur. Pour l’exclure, retirez-lui là-bas son compte, ou ce qui lui ouvre muster.',
     removed: 'Supprimé.',
     provider: 'fournisseur d’identité',
     elsewhere: 'Vous vous connectez par le fournisseur d’identité, qui garde votre mot de passe.',

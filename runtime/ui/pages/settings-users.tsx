@@ -203,6 +203,7 @@ function RemoveUser({
   return (
     <Dialog title={words.removeUser} onClose={onClose}>
       <p>{words.removeAsk(user.email)}</p>
+      {user.signs_in_with !== undefined && <p>{words.removeProvider}</p>}
       <div class="actions">
         <Action onClick={onClose}>{say(commonTexts).cancel}</Action>
         <Action kind="danger primary" onClick={() => void remove()}>
@@ -255,7 +256,12 @@ function GroupsOf({ user, onChange }: { user: UserRecord; onChange: () => void }
   return (
     <>
       {nameGroups(user.groups)}{' '}
-      <Action kind="plain" label={words.openFor(user.email)} onClick={onChange}>
+      <Action
+        kind="plain"
+        label={words.openFor(user.email)}
+        reason={user.groups_from && words.ofProvider}
+        onClick={onChange}
+      >
         {words.open}
       </Action>
     </>

@@ -92,8 +92,17 @@ test('an administrator links whoever has the e-mail of a local user', async () =
   await page.reload()
   await page
     .getByRole('row', { name: /ivan@example\.com/ })
-    .getByText('identity provider')
+    .getByText('identity provider', { exact: true })
     .waitFor()
+  // Its groups come from there, and so does the account itself, which a removal does not shut out.
+  const change = page.getByRole('button', { name: 'Change the groups of ivan@example.com' })
+  expect(await change.getAttribute('aria-disabled')).toBe('true')
+  expect(await change.getAttribute('title')).toContain('follow the identity provider: change them there')
+  await page
+    .getByRole('row', { name: /ivan@example\.com/ })
+    .getByRole('button', { name: 'Remove' })
+    .click()
+  await page.getByText('The next sign-in with the identity provider brings this user back.').waitFor()
   await context.close()
   await theirs.context.close()
 })

@@ -97,7 +97,9 @@ describe('somebody of the provider', () => {
       expect(now).toMatchObject({ email: 'ada.l@example.com', groups: [{ name: 'administrator' }] })
       expect((await me(token)).id).toBe(now.id)
       const { json } = await muster.call('GET', '/api/users', { as: again.token! })
-      expect(json).toMatchObject([{ id: now.id, signs_in_with: 'provider', has_password: false }])
+      expect(json).toMatchObject([
+        { id: now.id, signs_in_with: 'provider', groups_from: 'provider', has_password: false },
+      ])
       const change = { as: again.token!, body: { groups: ['viewer'] } }
       expect(await muster.call('PATCH', `/api/users/${now.id}`, change)).toMatchObject({
         status: 409,
