@@ -1,5 +1,5 @@
 import { hasSoleApprover, lacksSecondPerson, listGroupsThatEndIt } from '../../lib/changes/approval-case.ts'
-import type { PolicyState } from '../../lib/changes/approval-policy.ts'
+import { needsAnother, type PolicyState } from '../../lib/changes/approval-policy.ts'
 import {
   type ApprovalPolicy,
   type ApprovalRule,
@@ -27,10 +27,11 @@ const toClasses = ({ production, other, unlabelled }: ApprovalPolicy): ApprovalP
   unlabelled: toRule(unlabelled),
 })
 
-/** The policy as the wire shows it. */
+/** The policy as the wire shows it to a reader. */
 export async function toPolicyRecord(
   ctx: Context,
   { policy, pending, unreadable }: PolicyState,
+  readerId: string,
 ): Promise<ApprovalPolicyRecord> {
   const waiting = pending && {
     ...toClasses(pending.policy),
@@ -38,6 +39,7 @@ export async function toPolicyRecord(
     by_id: pending.byId,
     asked_at: pending.at.toISOString(),
     effective_at: new Date(pending.at.getTime() + LOWERING_WAIT_MS).toISOString(),
+    ...((await needsAnother(ctx.db, readerId, pending)) ? { needs_another: true as const } : {}),
   }
   const ending = await listGroupsThatEndIt(ctx.db)
   return {

@@ -22,7 +22,7 @@ export default defineHttp({
     const wanted = readPolicy(body)
     if (!wanted.ok) return problem(wanted.code, wanted.details)
     const outcome = await changeApprovalPolicy(ctx, actor, wanted.policy)
-    if (outcome.ok) return json(await toPolicyRecord(ctx, outcome.state))
+    if (outcome.ok) return json(await toPolicyRecord(ctx, outcome.state, actor.userId))
     return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
   },
 })

@@ -15,7 +15,7 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 200, description: 'The policy.', json: ApprovalPolicyRecord }],
   errors: [],
-  async handle(_, ctx) {
-    return json(await toPolicyRecord(ctx, await readApprovalPolicy(ctx.db)))
+  async handle({ actor }, ctx) {
+    return json(await toPolicyRecord(ctx, await readApprovalPolicy(ctx.db), actor.userId))
   },
 })

@@ -95,7 +95,7 @@ export function changeApprovalPolicy(
       const pending = before.pending && (await isStillAsked(tx, before.pending)) ? before.pending : null
       const isAskedAgain = pending !== null && isSamePolicy(pending.policy, wanted)
       if (isAskedAgain && pending.byId === actor.userId) return { ok: true, state: before }
-      if (isAskedAgain && (await isShaped(tx, actor.userId, pending)))
+      if (isAskedAgain && (await needsAnother(tx, actor.userId, pending)))
         return { ok: false, code: 'policy-needs-another' }
       const waits = !isAskedAgain && lowersBar(before.policy, wanted)
       const asked = { policy: wanted, by: actor.email, byId: actor.userId, at: now }
@@ -207,6 +207,11 @@ export async function standsAgainstPolicy(db: Db, userId: string): Promise<boole
   const { byId = null, at = null } = pending ?? lowered ?? {}
   if (byId === null || at === null) return true
   return byId !== userId && !(await isShaped(db, userId, { byId, at }))
+}
+
+/** Whether somebody else than this account has to confirm a policy that another one asked for. */
+export async function needsAnother(db: Db, userId: string, pending: PendingPolicy): Promise<boolean> {
+  return pending.byId !== userId && (await isShaped(db, userId, pending))
 }
 
 /**

@@ -1,4 +1,4 @@
-import { array, boolean, type Infer, number, optional, string, type } from 'superstruct'
+import { array, boolean, type Infer, literal, number, optional, string, type } from 'superstruct'
 import { named, note } from './structs.ts'
 
 export const ApprovalRuleRecord = named(
@@ -31,7 +31,17 @@ export type ApprovalPolicyRequest = Infer<typeof ApprovalPolicyRequest>
 export const PendingApprovalPolicy = named(
   'PendingApprovalPolicy',
   'A policy that asks less and waits for a second person, or for its time.',
-  type({ ...CLASSES, by: string(), by_id: string(), asked_at: string(), effective_at: string() }),
+  type({
+    ...CLASSES,
+    by: string(),
+    by_id: string(),
+    asked_at: string(),
+    effective_at: string(),
+    needs_another: note(
+      'True where somebody else than the reader has to confirm it, for the accounts of the two are tied; absent otherwise.',
+      optional(literal(true)),
+    ),
+  }),
 )
 
 export const ApprovalPolicyRecord = named(

@@ -36,6 +36,8 @@ export const policyTexts = defineTexts({
     waitsUntil: (when: string) =>
       `It counts once another administrator confirms it, or by itself at ${when}. Saving today’s policy again takes it back.`,
     confirm: 'Confirm it',
+    notYours:
+      'Another person must confirm it: whoever asked made or changed your account, or you theirs, or yours was changed since.',
     ruleChanges: (what: string, from: string, to: string) => `${what}: ${from} → ${to}`,
     count: (approvals: number): string => (approvals === 1 ? 'one approval' : 'two approvals'),
     valid: (hours: number | null): string =>
@@ -86,6 +88,8 @@ export const policyTexts = defineTexts({
     waitsUntil: (when: string) =>
       `Elle vaudra quand un autre administrateur la confirme, ou d’elle-même à ${when}. Enregistrer de nouveau la règle d’aujourd’hui la retire.`,
     confirm: 'La confirmer',
+    notYours:
+      'Une autre personne doit la confirmer : qui l’a demandée a créé ou modifié votre compte, ou vous le sien, ou le vôtre a changé depuis.',
     ruleChanges: (what: string, from: string, to: string) => `${what} : ${from} → ${to}`,
     count: (approvals: number): string => (approvals === 1 ? 'une approbation' : 'deux approbations'),
     valid: (hours: number | null): string =>

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { ApprovalPolicyRecord, ApprovalPolicyRequest } from '../../../lib/wire/approval-policy.ts'
 import { policyTexts } from '../i18n/approval-policy.ts'
 import { say } from '../i18n/define.ts'
@@ -103,7 +104,11 @@ function Waiting({ policy, confirm }: { policy: ApprovalPolicyRecord; confirm: (
           ))}
         </ul>
       </div>
-      {pending.by_id !== me.value?.id && <Action onClick={confirm}>{words.confirm}</Action>}
+      {pending.by_id !== me.value?.id && (
+        <Action reason={pending.needs_another && words.notYours} isReasonShown onClick={confirm}>
+          {words.confirm}
+        </Action>
+      )}
     </div>
   )
 }
@@ -138,11 +143,16 @@ export function NoSecondPerson({ policy }: { policy: ApprovalPolicyRecord | null
 function PolicyForm({ policy, reload }: { policy: ApprovalPolicyRecord; reload: () => void }) {
   const words = say(policyTexts)
   const { production, other, unlabelled, pending } = policy
-  const edited = useSignal<Record<Class, Edited>>({
+  const inForce = (): Record<Class, Edited> => ({
     production: toEdited(production),
     other: toEdited(other),
     unlabelled: toEdited(unlabelled),
   })
+  const edited = useSignal(inForce())
+  // Once another policy counts, or waits, the fields show what counts: else saving them would ask for what was before.
+  useEffect(() => {
+    edited.value = inForce()
+  }, [JSON.stringify([production, other, unlabelled, pending])])
   const ask = async (request: ApprovalPolicyRequest) => {
     const result = await api.changeApprovalPolicy(request)
     if (!result.ok) return toastFailure(result)

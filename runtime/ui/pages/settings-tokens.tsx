@@ -16,7 +16,9 @@ export function TokensSection() {
   const { about, open, done } = useDialog<'new'>(tokens.reload)
   return (
     <>
-      <p class="muted">{words.lead}</p>
+      <p class="muted">
+        {words.lead} {words.inPerson}
+      </p>
       <div class="actions">
         <Action kind="primary" onClick={() => open('new')}>
           {words.create}

@@ -19,6 +19,9 @@ import { toast, toastFailure } from './toast.tsx'
 const DAY_MS = 86_400_000
 const LIFETIMES = ['7', '30', '90', '365']
 
+/** What takes a person is no right of a token, also where it was made with all of its holder’s. */
+const isInPerson = (permission: string): boolean => IN_PERSON.some((one) => one === permission)
+
 /** The new token, which is shown this once. */
 function Told({ made, onClose }: { made: ApiTokenCreated; onClose: () => void }) {
   const words = say(tokenTexts)
@@ -158,7 +161,11 @@ function columnsOf(
   }
   return [
     { title: column.name, look: 'name', cell: (token) => token.name },
-    { title: column.rights, look: 'mono', cell: (token) => token.permissions.join(' ') || words.readOnly },
+    {
+      title: column.rights,
+      look: 'mono',
+      cell: (token) => token.permissions.filter((one) => !isInPerson(one)).join(' ') || words.readOnly,
+    },
     {
       title: column.expires,
       narrowTitle: column.expires,

@@ -253,9 +253,85 @@ describe('the approval policy', () => {
     })
     await context.close()
   })
+
+  test('is shown as it counts after it was asked for or confirmed, and whoever may not confirm it reads why', async () => {
+    const { api } = service
+    const rule = { approvals: 2, author_counts: false, valid_hours: 24 }
+    await api.call('PUT', '/api/approval-policy', { production: rule, other: rule, unlabelled: rule })
+    const people = ['carol@example.com', 'dave@example.com'].map((email) => ({
+      email,
+      password: 'correct horse battery',
+    }))
+    for (const one of people) await api.post('/api/users', { ...one, groups: ['administrator'] }, 201)
+    const open = async (who?: { email: string; password: string }) => {
+      const visited = await visit(browser, service.url)
+      await signIn(visited.page, who)
+      await visited.page.goto('/settings/approvals')
+      const production = visited.page.getByRole('group', { name: 'Production' })
+      return { ...visited, production, approvals: production.getByLabel('Approvals') }
+    }
+    const asker = await open(people[0])
+    await asker.approvals.selectOption('1')
+    await asker.page.getByRole('button', { name: 'Change the policy' }).click()
+    await asker.page.getByText(/asked for a policy that asks less/).waitFor()
+    await expect.poll(() => asker.approvals.inputValue()).toBe('2')
+    // The account of whoever asked is of the administrator's making.
+    const maker = await open()
+    const confirm = maker.page.getByRole('button', { name: 'Confirm it' })
+    await maker.page.getByText('Another person must confirm it', { exact: false }).waitFor()
+    expect(await confirm.getAttribute('aria-disabled')).toBe('true')
+    const other = await open(people[1])
+    await other.page.getByRole('button', { name: 'Confirm it' }).click()
+    await other.page.getByText('This is the policy now.').waitFor()
+    await expect.poll(() => other.approvals.inputValue()).toBe('1')
+    await other.production.getByLabel('Valid for, in hours').fill('12')
+    await other.page.getByRole('button', { name: 'Change the policy' }).click()
+    const read = async () => (await api.call('GET', '/api/approval-policy')).body
+    await expect.poll(read).toMatchObject({ production: { approvals: 1, valid_hours: 12 } })
+    for (const { context } of [asker, maker, other]) await context.close()
+    const users = (await api.call('GET', '/api/users')).body as { id: string; email: string }[]
+    for (const { id, email } of users)
+      if (people.some((one) => one.email === email)) await api.call('DELETE', `/api/users/${id}`)
+  })
+
+  test('and rights are found in the palette by other words for them', async () => {
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await page.getByRole('link', { name: 'Fleet', exact: true }).waitFor()
+    for (const [text, entry] of [
+      ['policy', 'Settings: Approvals'],
+      ['identity provider', 'Settings: Users'],
+      ['rights', 'Settings: User groups'],
+    ] as const) {
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type(text)
+      await page.getByRole('option', { name: entry }).waitFor()
+      await page.keyboard.press('Escape')
+    }
+    await context.close()
+  })
 })
 
 describe('tokens for programs', () => {
+  test('say that no token does what takes a person, and list none of it as what one may do', async () => {
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    const [created_at, expires_at] = [
+      new Date().toISOString(),
+      new Date(Date.now() + 3_600_000).toISOString(),
+    ]
+    // As one that a command line signed in with, which has all rights of its holder.
+    const permissions = ['config:approve', 'config:break_glass', 'config:create']
+    const token = { id: crypto.randomUUID(), name: 'laptop', permissions, created_at, expires_at }
+    await page.route(/\/api\/tokens(\?|$)/, (route) => route.fulfill({ json: [token] }))
+    await page.goto('/settings/tokens')
+    await page.getByText('take a person who is signed in: no token can', { exact: false }).waitFor()
+    const row = page.getByRole('row', { name: /laptop/ })
+    await row.getByText('config:create').waitFor()
+    expect(await row.textContent()).not.toMatch(/approve|break_glass/)
+    await context.close()
+  })
+
   test('one is made with a right, told once, used, and revoked', async () => {
     const { page, context } = await visit(browser, service.url)
     await signIn(page)

@@ -207,6 +207,11 @@ describe('an account', () => {
     const sock = await addSession(ctx, { userId: id, email })
     const laxer = { ...DEFAULT, production: ANYBODY }
     await put(sock, laxer)
+    // Whoever cannot confirm it is told so before the click.
+    const waiting = async (as: SignedIn | undefined) =>
+      ((await call(as, 'GET /api/approval-policy')).json as ApprovalPolicyRecord).pending
+    expect(await waiting(ann)).toMatchObject({ by: email, needs_another: true })
+    for (const other of [sock, bob]) expect(await waiting(other)).not.toHaveProperty('needs_another')
     expect(await put(ann, laxer)).toMatchObject({ status: 409, json: { code: 'policy_needs_another' } })
     expect((await put(bob, laxer)).json).toEqual({ ...laxer, sole_approver: false })
   })
