@@ -28,6 +28,13 @@ const toEdited = ({ approvals, author_counts, valid_hours }: Rule): Edited => ({
   hours: String(valid_hours ?? ''),
 })
 
+/** What the fields of a policy show. */
+const toFields = ({ production, other, unlabelled }: ApprovalPolicyRequest): Record<Class, Edited> => ({
+  production: toEdited(production),
+  other: toEdited(other),
+  unlabelled: toEdited(unlabelled),
+})
+
 const areHours = (text: string) =>
   text === '' || (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 8_760)
 
@@ -140,18 +147,32 @@ export function NoSecondPerson({ policy }: { policy: ApprovalPolicyRecord | null
   )
 }
 
+/** What makes the policy count otherwise than it says. */
+function Standing({ policy }: { policy: ApprovalPolicyRecord }) {
+  const words = say(policyTexts)
+  return (
+    <>
+      {policy.sole_approver && (
+        <div class="notice t-warn" role="status">
+          <div>{words.sole}</div>
+        </div>
+      )}
+      {policy.unreadable !== undefined && (
+        <div class="notice t-bad" role="status">
+          <div>{words.unreadable(policy.unreadable)}</div>
+        </div>
+      )}
+    </>
+  )
+}
+
 function PolicyForm({ policy, reload }: { policy: ApprovalPolicyRecord; reload: () => void }) {
   const words = say(policyTexts)
   const { production, other, unlabelled, pending } = policy
-  const inForce = (): Record<Class, Edited> => ({
-    production: toEdited(production),
-    other: toEdited(other),
-    unlabelled: toEdited(unlabelled),
-  })
-  const edited = useSignal(inForce())
+  const edited = useSignal(toFields(policy))
   // Once another policy counts, or waits, the fields show what counts: else saving them would ask for what was before.
   useEffect(() => {
-    edited.value = inForce()
+    edited.value = toFields(policy)
   }, [JSON.stringify([production, other, unlabelled, pending])])
   const ask = async (request: ApprovalPolicyRequest) => {
     const result = await api.changeApprovalPolicy(request)
@@ -167,16 +188,7 @@ function PolicyForm({ policy, reload }: { policy: ApprovalPolicyRecord; reload: 
   }
   return (
     <>
-      {policy.sole_approver && (
-        <div class="notice t-warn" role="status">
-          <div>{words.sole}</div>
-        </div>
-      )}
-      {policy.unreadable !== undefined && (
-        <div class="notice t-bad" role="status">
-          <div>{words.unreadable(policy.unreadable)}</div>
-        </div>
-      )}
+      <Standing policy={policy} />
       <NoSecondPerson policy={policy} />
       {pending && <Waiting policy={policy} confirm={() => void ask(pending)} />}
       <form
