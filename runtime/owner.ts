@@ -61,6 +61,7 @@ export async function startOwner(ground: OwnerGround): Promise<Owner> {
   try {
     const { seedAdmin, onlyPasswordLogin } = options.config
     if (seedAdmin !== null) await seedAdministrator(seedAdmin, { ...ctx, passwords })
+    await ctx.identity.oidc?.noteMissingGroups()
     if (onlyPasswordLogin !== null) await requirePasswordAdministrator(pool, onlyPasswordLogin)
     await ctx.counters.load(pool)
     await ctx.recommendedVersion.load(pool)

@@ -25,6 +25,9 @@ export default defineHttp({
     const refusal = await oidc.openRefusal(readCookie(header('cookie'), REFUSAL_COOKIE))
     const reason = SIGN_IN_REFUSALS.find((known) => known === refusal?.code.replaceAll('-', '_'))
     const groups = refusal?.groups === undefined ? {} : { groups: refusal.groups }
-    return json(reason === undefined ? {} : { reason, ...groups }, 200, { 'Cache-Control': 'no-store' })
+    const missing = refusal?.isMappedToMissing ? { mapped_to_missing: true as const } : {}
+    return json(reason === undefined ? {} : { reason, ...groups, ...missing }, 200, {
+      'Cache-Control': 'no-store',
+    })
   },
 })

@@ -321,6 +321,10 @@ export const SignInRefusal = named(
   type({
     reason: optional(enums(SIGN_IN_REFUSALS)),
     groups: note('Of `no_group`: the groups that came.', optional(array(string()))),
+    mapped_to_missing: note(
+      'Of `no_group`: the settings map some of them to groups that muster does not have.',
+      optional(literal(true)),
+    ),
   }),
 )
 export type SignInRefusal = Infer<typeof SignInRefusal>

@@ -4,6 +4,7 @@ import type { Random } from '../../ids.ts'
 import type { Log } from '../../log.ts'
 import { deleteProviderLoginTokens } from '../../store/api-tokens.ts'
 import { deleteProviderSessions, noteEndedAtProvider } from '../../store/external-users.ts'
+import { findGroups } from '../../store/groups.ts'
 import { lockIdentity } from '../../store/users.ts'
 import type { SessionEnds } from '../sessions/session-ends.ts'
 import type { Tokens } from '../sessions/tokens.ts'
@@ -13,7 +14,7 @@ import type { Flow, IssuerFetch, LogoutTellers, Provider } from './provider.ts'
 import { openSaidRefusals } from './said-refusals.ts'
 import { openSeal } from './seal.ts'
 import type { OidcSettings } from './settings.ts'
-import { signInExternally } from './sign-in.ts'
+import { type SignInOutcome, signInExternally } from './sign-in.ts'
 
 /** Why a browser that came back from the provider is not signed in. */
 export interface Refusal {
@@ -31,6 +32,8 @@ export interface Refusal {
     | 'login-limited'
   /** With `no-group`: the groups that the provider sent, as many as fit the cookie. */
   groups?: readonly string[]
+  /** With `no-group`: the map gives some of them groups, and muster has none of these. */
+  isMappedToMissing?: boolean
 }
 
 /** How a sign-in ended when the browser came back; `next` is the page that it wanted to see. */
@@ -57,6 +60,8 @@ export interface Oidc {
   begin(next: string): Promise<{ ok: true; url: string; kept: string } | { ok: false; refusal: Refusal }>
   /** The browser came back. It does so once: what it kept is of no use any more, whatever came of it. */
   finish(callback: Callback): Promise<CallbackOutcome>
+  /** Log, at a start, each group that the map names and muster does not have. */
+  noteMissingGroups(): Promise<void>
   /** Seal a refusal, for a cookie of the browser. */
   sealRefusal(refusal: Refusal): Promise<string>
   /** The refusal in a sealed text; null when it is not sealed by muster or too old. */
@@ -108,6 +113,41 @@ function lazyProvider({ settings, clock, fetchFromIssuer }: Parts): () => Promis
     ))
 }
 
+const GROUP_MISSING = 'the group map names a group that muster does not have, and gives nobody anything by it'
+
+/** Log each group that the map names and muster does not have. */
+async function noteMissingGroups({ db, log, settings }: Parts): Promise<void> {
+  const mapped = [...new Set([...(settings.groupMap?.values() ?? [])].flat())]
+  const found = new Set((await findGroups(db, mapped)).map(({ name }) => name))
+  for (const name of mapped)
+    if (!found.has(name)) log.warn({ err: name, code: 'group-missing' }, GROUP_MISSING)
+}
+
+/** Logs at sign-ins what the map names and muster does not have: names of the settings, so they are few. */
+function missingLog(parts: Parts): (group: string) => void {
+  const note = failureLog(parts, GROUP_MISSING)
+  return (group) => note('group-missing', group, group)
+}
+
+/** Logs why a logout token ended nothing, and that the provider could not be asked about one. */
+function tellersOf(parts: Parts, noteAway: ReturnType<typeof failureLog>): LogoutTellers {
+  const noteRefused = failureLog(
+    parts,
+    'a logout token of the identity provider was refused, and ended nothing',
+  )
+  return {
+    invalid: (why) => noteRefused('logout-token-invalid', why, why),
+    away: (error) => noteAway('provider-away', error),
+  }
+}
+
+/** What the browser keeps of a sign-in that was refused. */
+function toRefusal(refused: Exclude<SignInOutcome, { ok: true }>): Refusal {
+  if (refused.code !== 'no-group') return { code: refused.code }
+  const { code, groups, isMappedToMissing = false } = refused
+  return { code, groups: cut(groups), isMappedToMissing }
+}
+
 /** Sign-in with the provider of the settings; the provider is not asked yet. */
 export function openOidc(parts: Parts): Oidc {
   const { settings, random } = parts
@@ -117,14 +157,8 @@ export function openOidc(parts: Parts): Oidc {
   const said = openSaidRefusals(parts.clock)
   const noteAway = failureLog(parts, 'the identity provider could not be asked')
   const noteFailed = failureLog(parts, 'sign-in with the identity provider failed')
-  const noteRefused = failureLog(
-    parts,
-    'a logout token of the identity provider was refused, and ended nothing',
-  )
-  const tellers: LogoutTellers = {
-    invalid: (why) => noteRefused('logout-token-invalid', why, why),
-    away: (error) => noteAway('provider-away', error),
-  }
+  const noteMissing = missingLog(parts)
+  const tellers = tellersOf(parts, noteAway)
   async function finish({ query, kept, address, onGone }: Callback): Promise<CallbackOutcome> {
     const flow = (await seal.open(kept, 'flow')) as BegunFlow | null
     const said = new URL(`${settings.callbackUrl}?${query}`).searchParams
@@ -144,10 +178,14 @@ export function openOidc(parts: Parts): Oidc {
     }
     // A flow that an older process has begun does not say when: any end that is remembered counts.
     const begunAt = new Date(flow.begunMs ?? 0)
-    const signedIn = await signInExternally({ ...parts, said }, found.issuer, found.identity, begunAt)
+    const signedIn = await signInExternally(
+      { ...parts, said, noteMissing },
+      found.issuer,
+      found.identity,
+      begunAt,
+    )
     if (signedIn.ok) return { ...signedIn, next: flow.next }
-    const groups = signedIn.code === 'no-group' ? { groups: cut(signedIn.groups) } : {}
-    return { ok: false, refusal: { code: signedIn.code, ...groups } }
+    return { ok: false, refusal: toRefusal(signedIn) }
   }
 
   return {
@@ -164,6 +202,7 @@ export function openOidc(parts: Parts): Oidc {
       return { ok: true, url: begun.url, kept: await seal.close(kept, 'flow', FLOW_LIFETIME_S) }
     },
     finish,
+    noteMissingGroups: () => noteMissingGroups(parts),
     sealRefusal: (refusal) => seal.close({ ...refusal }, 'refusal', REFUSAL_LIFETIME_S),
     openRefusal: async (sealed) => (await seal.open(sealed, 'refusal')) as Refusal | null,
     logOut: async (logoutToken) => logOut(parts, await askable(), logoutToken, tellers),

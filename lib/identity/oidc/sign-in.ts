@@ -35,7 +35,13 @@ import type { OidcSettings } from './settings.ts'
 export type SignInOutcome =
   | { ok: true; token: string; expiresAt: Date }
   /** `no-group`: by the map, none of the groups that the provider sent gives one that muster has. */
-  | { ok: false; code: 'no-group'; groups: readonly string[] }
+  | {
+      ok: false
+      code: 'no-group'
+      groups: readonly string[]
+      /** The map gives some of them groups, and muster has none of these. */
+      isMappedToMissing?: true
+    }
   | { ok: false; code: 'link-requested' }
   /** What the provider calls the person is the e-mail of a local user who is somebody else of the provider. */
   | { ok: false; code: 'name-taken' }
@@ -54,6 +60,8 @@ interface Parts {
   ends: SessionEnds
   settings: OidcSettings
   said: SaidRefusals
+  /** Log that the map names a group that muster does not have. */
+  noteMissing: (group: string) => void
   /** E-mails of administrators that the settings name. */
   keptAdministrators: readonly string[]
 }
@@ -100,9 +108,12 @@ export async function signInExternally(
 ): Promise<SignInOutcome> {
   const { groupMap } = parts.settings
   const groups = groupMap === null ? null : mapGroups(identity.groups, groupMap)
-  // The map may name groups that somebody has removed: these give nothing.
-  if (groups !== null && (await findGroups(parts.db, groups)).length === 0)
-    return refuse(parts, issuer, identity)
+  if (groups !== null) {
+    // The map may name groups that nobody has made, or somebody has removed: these give nothing.
+    const found = new Set((await findGroups(parts.db, groups)).map(({ name }) => name))
+    for (const name of groups) if (!found.has(name)) parts.noteMissing(name)
+    if (found.size === 0) return refuse(parts, issuer, identity)
+  }
   // Meanwhile the same person may have signed in for the first time in another browser, or a user was made or removed.
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const person = await readPerson(parts, issuer, identity)
@@ -274,7 +285,14 @@ async function askForLink(
 async function refuse(parts: Parts, issuer: string, identity: ExternalIdentity): Promise<SignInOutcome> {
   const { db, ends, said } = parts
   const { subject } = identity
-  const outcome = { ok: false, code: 'no-group', groups: identity.groups ?? [] } as const
+  const { groupMap } = parts.settings
+  const isMapped = groupMap !== null && mapGroups(identity.groups, groupMap).length > 0
+  const outcome = {
+    ok: false,
+    code: 'no-group',
+    groups: identity.groups ?? [],
+    ...(isMapped ? { isMappedToMissing: isMapped } : {}),
+  } as const
   if (said.say('no-group', issuer, subject) && !(await hasSomethingToLose(db, issuer, subject)))
     return outcome
   const refused = await db.change<{ ok: true }>(

@@ -38,6 +38,8 @@ export const loginTexts = defineTexts({
       audit_unavailable: 'The audit log could not be written, so nobody can sign in just now.',
       login_limited: 'Too many sign-ins from your network are under way. Wait a moment, then try again.',
     } as Record<string, string>,
+    mappedToMissing:
+      'Some of them are mapped to a group that muster does not have: an administrator can make it, or correct the mapping; the log names it.',
     groupsCame: 'Your groups',
     noMethods: 'The server offers no way to sign in.',
     language: 'Français',
@@ -79,6 +81,8 @@ export const loginTexts = defineTexts({
       login_limited:
         'Trop de connexions venues de votre réseau sont en cours. Attendez un instant, puis réessayez.',
     },
+    mappedToMissing:
+      'Certains mènent à un groupe que muster n’a pas : un administrateur peut le créer ou corriger la correspondance ; le journal technique le nomme.',
     groupsCame: 'Vos groupes',
     noMethods: 'Le serveur ne propose aucun moyen de connexion.',
     language: 'English',

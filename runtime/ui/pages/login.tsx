@@ -77,12 +77,13 @@ function Refused() {
   const refusal = useResource('sign-in refusal', (abort) =>
     call<SignInRefusal>('GET', '/api/auth/oidc/refusal', { signal: abort, keepsSession: true }),
   )
-  const { reason, groups } = refusal.data ?? {}
+  const { reason, groups, mapped_to_missing: isMissing } = refusal.data ?? {}
   if (reason === undefined) return null
   return (
     <div class="notice" role="alert">
       <div>
         {words.refused[reason]}
+        {isMissing && <p>{words.mappedToMissing}</p>}
         {groups !== undefined && (
           <p class="muted">
             {words.groupsCame}: <span class="mono">{groups.join(', ') || '–'}</span>

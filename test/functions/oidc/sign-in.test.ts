@@ -246,7 +246,15 @@ describe('somebody of the provider', () => {
       expect((await muster.call('DELETE', `/api/groups/${id}`, { as })).status).toBe(204)
       const { landed, token, refusal } = await signIn()
       expect([landed, token]).toEqual(['/login?sso=refused', undefined])
-      expect(await refusal()).toEqual({ reason: 'no_group', groups: ['shop', 'cooks'] })
+      expect(await refusal()).toEqual({
+        reason: 'no_group',
+        groups: ['shop', 'cooks'],
+        mapped_to_missing: true,
+      })
+      // Once at the start, when nobody had made it yet, and once by her.
+      const missing = muster.log.lines.filter(({ message }) => message.includes('group map'))
+      const line = { level: 'warn', fields: { err: 'shop-editors' } }
+      expect(missing).toMatchObject([line, line])
       expect(await database.pool.query("select 1 from users where kind <> 'local'")).toEqual([])
       // It is back: so is she.
       await muster.call('POST', '/api/groups', { as, body })

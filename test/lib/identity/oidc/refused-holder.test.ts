@@ -23,6 +23,7 @@ it('the sockets of an API token end once the provider has no group for its holde
     settings: { groupMap: new Map([['ops', ['editor']]]), sessionMs: 3_600_000 } as unknown as OidcSettings,
     keptAdministrators: [],
     said,
+    noteMissing: () => {},
   }
   const person = {
     subject: 'eve',

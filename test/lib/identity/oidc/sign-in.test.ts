@@ -74,6 +74,7 @@ function signInAs(
     settings: settingsFor(ISSUER, 'http://muster.example', { groupMap }),
     keptAdministrators: [],
     said,
+    noteMissing: () => {},
   }
   return signInExternally(parts, ISSUER, person, ctx.clock.now())
 }
@@ -262,6 +263,7 @@ it('is refused where the only group that she would have had goes meanwhile', asy
     ok: false,
     code: 'no-group',
     groups: ['shop', 'cooks'],
+    isMappedToMissing: true,
   })
   expect(await database.pool.query(`select from users where subject = 'ada'`)).toHaveLength(0)
 })
