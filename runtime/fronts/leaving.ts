@@ -37,6 +37,8 @@ interface SeenOwner {
   id: string
   epoch: number
   isFollowed: boolean
+  /** It had a link to itself: it had begun to decide. */
+  hasBegun: boolean
 }
 
 /**
@@ -51,12 +53,15 @@ export class Leaving {
   readonly #tried = new Set<string>()
   #triedMs = Number.NEGATIVE_INFINITY
   #owner: SeenOwner | null = null
+  /** The others that were known to run at the last look. */
+  #others: readonly Other[] = []
   #unfollowedSinceMs: number | null = null
   #leftUnreachedMs = Number.NEGATIVE_INFINITY
 
   /** Why this process is to leave the fleet to another one now; null where it is not. `nowMs`: of a monotonic clock. */
   causeNow(look: Look, nowMs: number): LeavingCause | null {
     const { selfId, ownedEpoch, others, isUnreached } = look
+    this.#others = others
     this.#forget(look, nowMs)
     for (const { id, linkedEpoch } of others) if (linkedEpoch !== null) this.#linked.add(id)
     this.#noteOwner(look, nowMs)
@@ -81,10 +86,16 @@ export class Leaving {
     this.#unfollowedSinceMs = null
   }
 
-  /** Whether this process leaves a free lock to others first: it was tried lately, or never had a link that others had. */
+  /**
+   * Whether this process leaves a free lock to others first: it was tried lately, or never had a link, and another one runs
+   * that had one and was not tried. The owner that has just gone is none of these.
+   */
   yields(selfId: string, wasLinked: boolean, nowMs: number): boolean {
     const isTried = this.#tried.has(selfId) && nowMs - this.#triedMs < TRIED_FOR_MS
-    return isTried || (!wasLinked && this.#linked.size > 0)
+    if (!isTried && wasLinked) return false
+    return this.#others.some(
+      ({ id }) => this.#linked.has(id) && !this.#tried.has(id) && id !== this.#owner?.id,
+    )
   }
 
   #forget({ selfId, memberIds }: Look, nowMs: number): void {
@@ -104,11 +115,12 @@ export class Leaving {
     const epoch = Math.max(...owners.map((one) => one.ownedEpoch!))
     const id = owners.find((one) => one.ownedEpoch === epoch)?.id
     const before = this.#owner
-    if (id === undefined || (before !== null && epoch < before.epoch)) return
-    const followers = [{ id: selfId, linkedEpoch }, ...others].filter((one) => one.id !== id)
-    this.#owner = { id, epoch, isFollowed: followers.some((one) => one.linkedEpoch === epoch) }
-    if (this.#owner.isFollowed) this.#tried.delete(id)
-    if (before === null || before.id === id || before.isFollowed) return
+    if (id === undefined) return
+    const linked = [{ id: selfId, linkedEpoch }, ...others].filter((one) => one.linkedEpoch === epoch)
+    const isFollowed = linked.some((one) => one.id !== id)
+    this.#owner = { id, epoch, isFollowed, hasBegun: linked.some((one) => one.id === id) }
+    if (isFollowed) this.#tried.delete(id)
+    if (before === null || before.id === id || before.isFollowed || !before.hasBegun) return
     if (others.some((one) => one.id === before.id)) this.#noteTried(before.id, nowMs)
   }
 }

@@ -68,7 +68,7 @@ const READY_AFTER_MS = 10_000
 const CLAIM_AGAIN_MS = 1_000
 /** The same at most, twice as long each time; and where it is the database that keeps it from being the owner. */
 const CLAIM_AGAIN_MAX_MS = 30_000
-const CLAIM_AGAIN_AWAY_MAX_MS = 8_000
+const CLAIM_AGAIN_AWAY_MAX_MS = 20_000
 const GOING_AWAY = 1001
 /** How long after its beginning a stop still waits for answers to the process's own clients, and to members at last. */
 const OWN_DRAIN_MS = 5_000
@@ -169,7 +169,7 @@ class Member implements RunningMember {
   /** The epoch of the owner that browsers and requests go to, and whether there ever was a link. */
   #epoch = 0
   #hasBeenLinked = false
-  /** Whether it ever had a link to another process. */
+  /** Whether it ever had a link to another process, or had none because of its version alone. */
   #hasFollowed = false
   /** The epoch of the owner that this process has a link to; 0 for none. */
   #linkedEpoch = 0
@@ -449,14 +449,12 @@ class Member implements RunningMember {
   }
 
   /**
-   * Whether this process is a front that has had no database for so long while its owner had one, which offers over and
-   * over what cannot be read here. Where the database is away for all, none comes.
+   * Whether this process is a front that could not read for so long what its owner offers over and over: its database is
+   * away, or gives it no session. Where the database is away for all, no offer comes.
    */
   #isBlind(afterMs: number): boolean {
     const unread = this.#opamp?.agents.unread ?? null
-    if (this.#owning !== null || unread === null) return false
-    const renewedMs = this.#clock.monotonicMs() - this.#membership.unrenewedMs
-    return renewedMs <= unread.sinceMs && unread.untilMs - unread.sinceMs >= afterMs
+    return this.#owning === null && unread !== null && unread.untilMs - unread.sinceMs >= afterMs
   }
 
   /** Whether this process is an owner that has long had no link even to itself. */
@@ -474,10 +472,9 @@ class Member implements RunningMember {
     return this.#membership.heard.filter(({ id }) => id !== this.#self.memberId)
   }
 
-  /** Whether this process leaves a free lock to others first. One whose version the owner does not speak is no stranger. */
+  /** Whether this process leaves a free lock to others first. */
   #yields(): boolean {
-    const wasLinked = this.#hasFollowed || this.#link.isForeign
-    return this.#leaving.yields(this.#self.memberId, wasLinked, this.#clock.monotonicMs())
+    return this.#leaving.yields(this.#self.memberId, this.#hasFollowed, this.#clock.monotonicMs())
   }
 
   /** Why this process, as the owner, is to leave the fleet to another one; null where it is not. */
@@ -497,6 +494,7 @@ class Member implements RunningMember {
   }
 
   #lookAtStanding(): void {
+    this.#hasFollowed ||= this.#link.isForeign
     if (this.#isCutOff()) sendElsewhere(this.#opamp?.listener.sockets() ?? [])
     const cause = this.#causeToLeave()
     if (cause === null || this.#handingOver !== null) return

@@ -57,6 +57,7 @@ describe('an owner that others followed and do not follow any more', () => {
     leaving.causeNow(NOBODY, 0)
     leaving.left('unfollowed', 'a', 10_000)
     leaving.causeNow(look(null, [owns('b', 2), follows('c', 2)], 2), 11_000)
+    leaving.causeNow(look(null, [owns('b', 2), follows('c', 2)], 2), MINUTE)
     expect(leaving.yields('a', true, MINUTE)).toBe(true)
     const again = look(3, [follows('b', null), follows('c', null)])
     leaving.causeNow(again, MINUTE)
@@ -121,6 +122,36 @@ describe('an owner that nobody has followed yet', () => {
     leaving.causeNow(look(null, [owns('b', 1), follows('c', 1)], null), 0)
     expect(leaving.yields('a', false, 0)).toBe(true)
     expect(leaving.yields('a', true, 0)).toBe(false)
+    // The owner that has just gone is none of them, and nor is one that is not heard any more.
+    leaving.causeNow(look(null, [owns('b', 1)], null), 1_000)
+    expect(leaving.yields('a', false, 1_000)).toBe(false)
+  })
+
+  it('leaves no free lock to those that were tried: the sound one would come last', () => {
+    const leaving = new Leaving()
+    leaving.causeNow(look(null, [owns('b', 1), follows('c', 1)], 1), 0)
+    leaving.causeNow(look(null, [owns('b', 1), follows('c', null)], null), 5_000)
+    leaving.causeNow(look(null, [follows('b', null), owns('c', 2)], null), 20_000)
+    leaving.causeNow(look(null, [follows('b', null), owns('c', 2)], null), 21_000)
+    leaving.causeNow(look(null, [follows('b', null), owns('d', 3), follows('c', null)], null), 40_000)
+    expect(leaving.yields('a', false, 41_000)).toBe(false)
+  })
+
+  it('does not count one as tried that only claimed and had not begun to decide', () => {
+    const leaving = new Leaving()
+    leaving.causeNow(look(null, [owns('b', 1), follows('c', 1)], 1), 0)
+    leaving.causeNow(look(null, [{ ...owns('c', 2), linkedEpoch: null }], null), 5_000)
+    const unfollowed = look(3, [follows('c', null), follows('b', null)])
+    leaving.causeNow(unfollowed, 6_000)
+    expect(leaving.causeNow(unfollowed, 16_000)).toBe('unfollowed')
+  })
+
+  it('goes by the owners that are heard where epochs go down, as with a database that lacks the last of them', () => {
+    const leaving = new Leaving()
+    leaving.causeNow(look(null, [owns('b', 7), follows('c', null)], null), 0)
+    const others = [follows('b', 3), follows('c', 3)]
+    leaving.causeNow(look(3, others), 1_000)
+    expect(leaving.causeNow(look(3, others), MINUTE)).toBeNull()
   })
 })
 
