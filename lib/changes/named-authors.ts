@@ -1,10 +1,5 @@
 import { toEmailKey } from '../model/emails.ts'
-import {
-  type AskedText,
-  type CommitAuthor,
-  listClaimed,
-  listNamesOfSomebody,
-} from '../store/commit-authors.ts'
+import { type AskedText, type CommitAuthor, listNamed, listNamesOfSomebody } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import type { DesiredResult } from '../wire/desired.ts'
 
@@ -60,7 +55,7 @@ export async function listUnknownOfText(
   asked: Omit<AskedText, 'key'>,
   sees: (place: string) => boolean,
 ): Promise<string[]> {
-  const noted = await listClaimed(db, asked)
+  const noted = await listNamed(db, asked)
   const shown = noted.filter(({ isHere, places }) => isHere || [...places, ''].some(sees))
   const unknown = await leaveUnknown(
     db,

@@ -1,6 +1,6 @@
 import type { ApprovalRule } from '../model/approval-policy.ts'
 import { columns } from './columns.ts'
-import { ASKED_AND_CLAIMS, type AskedText } from './commit-authors.ts'
+import { ASKED_AND_NAMED, type AskedText } from './commit-authors.ts'
 import type { Db } from './db.ts'
 
 /** One person's approval of a request. */
@@ -71,12 +71,12 @@ export const authorsOf = (userId: string): string =>
  * SQL for the authors of the texts of `$1`, by their keys: `own` are those of the very change that is asked about, the
  * others asked for the same text elsewhere.
  */
-const AUTHORS = `with ${ASKED_AND_CLAIMS},
+const AUTHORS = `with ${ASKED_AND_NAMED},
      versions as (
        select a.key, v.*, a.content is not null and v.fleet_config_id::text = any(a.places) as is_own
        from asked a join fleet_config_versions v on v.hash = a.hash
        where a.content is null or v.content_hash = a.content),
-     named as (
+     found as (
        select key, unnest(askers) as id, true as is_own from asked
        union select a.key, r.requester_id as id, r.requester_id = any(a.askers) as is_own
          from approvals r join asked a on a.hash = r.draft_hash
@@ -88,12 +88,12 @@ const AUTHORS = `with ${ASKED_AND_CLAIMS},
          from asked a join campaigns c on c.change->>'hash' = a.hash
        union select v.key, unnest(coalesce(c.set_by_ids, c.author_ids)), false from versions v join campaigns c
          on c.change->>'fleet_config_id' = v.fleet_config_id::text and c.change->>'number' = v.number::text
-       union select c.key, u.id::text, true from claims c join users u on lower(u.email) = c.name
-       union select c.key, p.user_id::text, true from claims c join provider_names p on p.name = c.name),
+       union select c.key, u.id::text, true from named c join users u on lower(u.email) = c.name
+       union select c.key, p.user_id::text, true from named c join provider_names p on p.name = c.name),
      authors as (
-       select key, id, is_own from named
+       select key, id, is_own from found
        union select n.key, u.owner_id::text, n.is_own
-         from users u join named n on n.id = u.id::text where u.owner_id is not null)
+         from users u join found n on n.id = u.id::text where u.owner_id is not null)
      select key, array_agg(distinct id) as ids, coalesce(array_agg(distinct id) filter (where is_own), '{}') as own
      from authors group by key`
 

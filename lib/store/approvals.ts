@@ -4,6 +4,7 @@ import type { APPROVAL_STATUSES } from '../wire/values.ts'
 import { DRAFT_OF_A } from './approval-drafts.ts'
 import { authorsOf } from './approval-votes.ts'
 import { columns } from './columns.ts'
+import { noteClaimsApproved } from './commit-authors.ts'
 import type { Db } from './db.ts'
 import type { Push } from './pushes.ts'
 
@@ -412,7 +413,7 @@ export async function touchApproval(tx: Db, id: string, now: Date): Promise<Appr
   return rows[0]!
 }
 
-/** Mark a request approved, whose row must be locked and which nobody pushed or closed. */
+/** Mark a request approved, and what was claimed of it; its row must be locked, and nobody pushed or closed it. */
 export async function markApproved(
   tx: Db,
   approval: { id: string; approver: string; approverId: string; comment: string; now: Date },
@@ -424,6 +425,7 @@ export async function markApproved(
      where id = $1 returning ${COLUMNS}`,
     [id, approver, approverId, now, comment],
   )
+  await noteClaimsApproved(tx, rows[0]!, now)
   return rows[0]!
 }
 

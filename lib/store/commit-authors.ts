@@ -1,4 +1,5 @@
-import { gitGroupOf } from '../model/git-group.ts'
+import { gitGroupOf, gitOwnerOf } from '../model/git-group.ts'
+import type { Approval } from './approvals.ts'
 import type { Db } from './db.ts'
 
 /**
@@ -50,12 +51,16 @@ export async function noteCommitAuthors(
   now: Date,
 ): Promise<void> {
   await tx.execute(
-    `insert into commit_claims as c (config_hash, by_id, place, owner, since, has_run, run_at)
-     values ($1, $2, $3, $4, $5, $6, $7)
+    `insert into commit_claims as l (config_hash, by_id, place, owner, since, has_run, run_at, approved_at)
+     values ($1, $2, $3, $4, $5, $6, $7, greatest(
+       (select max(approved_at) from commit_claims where config_hash = $1 and place = $3 and owner = $4),
+       (select max(approved_at) from approvals
+          where draft_hash = $1 and workload_id = $3 and (requester_id = $2 or target_group = $9))))
      on conflict (config_hash, by_id, place) do update set owner = excluded.owner,
-       since = least(c.since, excluded.since), has_run = c.has_run or excluded.has_run,
-       run_at = case when c.has_run then coalesce(c.run_at, $8) else excluded.run_at end`,
-    [configHash, byId, place, owner, since, hasRun, hasRun ? now : null, now],
+       since = least(l.since, excluded.since), has_run = l.has_run or excluded.has_run,
+       run_at = case when l.has_run then coalesce(l.run_at, $8) else excluded.run_at end,
+       approved_at = greatest(l.approved_at, excluded.approved_at)`,
+    [configHash, byId, place, owner, since, hasRun, hasRun ? now : null, now, gitGroupOf(owner)],
   )
   await tx.execute(
     `insert into commit_authors (config_hash, name, noted_at, said, by_id)
@@ -68,17 +73,29 @@ export async function noteCommitAuthors(
   )
 }
 
-/** SQL for the request `r` of what the claim `l` asked for in Git of a workload. */
-const REQUESTED = `select from approvals r where r.draft_hash = l.config_hash and r.workload_id = l.place
-      and (r.requester_id = l.by_id or r.target_group = '${gitGroupOf('')}' || l.owner)`
+/**
+ * Note on what was claimed by whoever asked for a text on a workload, or by whoever speaks for the owner in Git for whom it
+ * was asked for, that a person approved it. It stays known when the request is gone, and after a hand-over.
+ */
+export async function noteClaimsApproved(
+  tx: Db,
+  { draftHash, workloadId, requesterId, targetGroup }: Approval,
+  now: Date,
+): Promise<void> {
+  await tx.execute(
+    `update commit_claims set approved_at = greatest(approved_at, $5)
+     where config_hash = $1 and place = $2 and (by_id = $3 or owner = $4)`,
+    [draftHash, workloadId, requesterId, gitOwnerOf(targetGroup), now],
+  )
+}
 
-/** SQL for whether one of these approvals of many workloads was given once the claim `c` was noted. */
+/** SQL for whether one of these approvals of many workloads was given once the name `c` was noted. */
 const isApprovedSince = (approvals: string): string =>
   `exists (select from jsonb_array_elements(case jsonb_typeof(${approvals}) when 'array' then ${approvals} else '[]' end) given
     where given->>'at' >= to_char(c.noted_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`
 
 /**
- * SQL for whether the claim `c` of `commit_authors` counts for a change `a`: it was noted before it was kept whose word it is;
+ * SQL for whether the name `c` of `commit_authors` counts for a change `a`: it was noted before it was kept whose word it is;
  * whoever said it asked for this very change (`askers`); or asked in Git for this text, on one of its workloads or of its
  * fleet config (`places`), before the change was asked for (`at`); or what it asked for in Git was approved by a person after
  * it had said so, or, where nobody was asked to, ran where Git keeps it. Who had no part in it could name everybody, and nobody would be left to
@@ -86,10 +103,8 @@ const isApprovedSince = (approvals: string): string =>
  */
 const COUNTS = `(c.by_id = '' or c.by_id = any(a.askers) or exists (
   select from commit_claims l where l.config_hash = c.config_hash and l.by_id = c.by_id and (
-    (l.has_run and coalesce(l.run_at >= c.noted_at, true)
-      and not exists (${REQUESTED} and r.approved_at is not null))
+    coalesce(l.approved_at >= c.noted_at, l.has_run and coalesce(l.run_at >= c.noted_at, true))
     or (l.since <= a.at and l.place = any(a.places))
-    or exists (${REQUESTED} and r.approved_at >= c.noted_at)
     or exists (select from fleet_config_versions w
       join campaigns k on k.change->>'fleet_config_id' = l.place and k.change->>'number' = w.number::text
       where w.content_hash = l.config_hash and w.fleet_config_id::text = l.place
@@ -130,10 +145,10 @@ export const toAskedVersion = (
 })
 
 /**
- * SQL for `asked`, the texts of `$1`, and `claims`, the names that count for each. `content` is the hash of text and values
+ * SQL for `asked`, the texts of `$1`, and `named`, the names that count for each. `content` is the hash of text and values
  * where it is a version, of which only those with the same values are the same, and null for a text.
  */
-export const ASKED_AND_CLAIMS = `asked as materialized (
+export const ASKED_AND_NAMED = `asked as materialized (
     select r.key, coalesce(v.hash, r.hash) as hash, v.content_hash as content,
       r.askers || array_remove(array[v.author_id], null) as askers, coalesce(r.at, v.created_at) as at,
       r.places
@@ -144,12 +159,12 @@ export const ASKED_AND_CLAIMS = `asked as materialized (
       (key text, hash text, askers text[], places text[], "campaignId" text, at timestamptz, version json)
       left join fleet_config_versions v on v.fleet_config_id::text = r.version->>'fleetConfigId'
         and v.number = (r.version->>'number')::int),
-  claims as materialized (
+  named as materialized (
     select a.key, c.name, c.said, c.by_id, c.config_hash as hash from asked a join commit_authors c on c.config_hash = coalesce(a.content, a.hash)
     where ${COUNTS})`
 
 /** A name that counts for a text, and by whose word. */
-export interface ClaimedAuthor extends CommitAuthor {
+export interface NamedAuthor extends CommitAuthor {
   /** Whoever says so asks for this very change, or asked in Git for the text where this change is for. */
   isHere: boolean
   /** Ids of the workloads and fleet configs for which whoever says so asked for the text. */
@@ -157,12 +172,12 @@ export interface ClaimedAuthor extends CommitAuthor {
 }
 
 /** Everybody whom commits name that brought a text, as far as that counts for it, by whose word. */
-export async function listClaimed(db: Db, asked: Omit<AskedText, 'key'>): Promise<ClaimedAuthor[]> {
-  return db.query<ClaimedAuthor>(
-    `with ${ASKED_AND_CLAIMS}
+export async function listNamed(db: Db, asked: Omit<AskedText, 'key'>): Promise<NamedAuthor[]> {
+  return db.query<NamedAuthor>(
+    `with ${ASKED_AND_NAMED}
      select c.name, c.said, array_remove(array_agg(distinct l.place), null) as places,
        bool_or(c.by_id = any(a.askers) or coalesce(l.place = any(a.places), false)) as "isHere"
-     from claims c join asked a on a.key = c.key
+     from named c join asked a on a.key = c.key
        left join commit_claims l on l.config_hash = c.hash and l.by_id = c.by_id
      group by c.name, c.said`,
     [JSON.stringify([{ ...asked, key: '' }])],

@@ -85,6 +85,13 @@ async function run(agent: FakeAgent, id: string): Promise<void> {
   await ctx.advance(5_000)
 }
 
+/** Remove a workload with all that was asked for on it. */
+async function remove(agent: FakeAgent): Promise<void> {
+  const admin = await signIn(ctx)
+  const { status, json } = await invoke(ctx, `DELETE /api/workloads/${agent.workloadId}`, { as: admin.token })
+  expect(status, JSON.stringify(json)).toBe(204)
+}
+
 /** Have the platform keep a workload with a text that runs. */
 async function keepRunning(agent: FakeAgent): Promise<void> {
   const id = await wish(pipeline, agent, TEXT, naming())
@@ -188,6 +195,40 @@ describe('a token that names everybody keeps nobody from approving', () => {
     expect(await approve(shop, await request(shop, TEXT), ann)).toBe('approved')
   })
 
+  it('what others ask for elsewhere, by what it says once the workload is gone on which it was approved', async () => {
+    const id = await wish(eve, other, TEXT, naming(bob))
+    expect(await approve(other, id, heir)).toBe('approved')
+    await run(other, id)
+    await wish(eve, other, TEXT, naming(ann, bob))
+    await remove(other)
+    const next = await request(shop, TEXT)
+    expect(await approve(shop, next, bob)).toBe('author')
+    expect(await approve(shop, next, ann)).toBe('approved')
+  })
+
+  it('what others ask for elsewhere, by what the next account says after a hand-over of what was approved', async () => {
+    const handed = `${TEXT}# handed over\n`
+    const id = await wish(pipeline, other, handed, naming())
+    expect(await approve(other, id, eve)).toBe('approved')
+    await run(other, id)
+    await handOver('shops')
+    const body = { owner: 'shops', config: handed, ...naming(ann) }
+    const said = await invoke(ctx, `POST ${pathOf(other)}/desired`, { as: heir.token, body })
+    expect(said.status, JSON.stringify(said.json)).toBe(200)
+    await ctx.advance(1)
+    expect(await approve(shop, await request(shop, handed), ann)).toBe('approved')
+  })
+
+  it('what others ask for elsewhere, by what it says in Git once what it asked for by hand was approved', async () => {
+    const body = { draft_yaml: TEXT, comment: 'by hand' }
+    const made = await invoke(ctx, `POST ${pathOf(other)}/approvals`, { as: eve.token, body })
+    const { id } = made.json as ApprovalRecord
+    expect(await approve(other, id, heir)).toBe('approved')
+    await run(other, id)
+    await wish(eve, other, TEXT, naming(ann))
+    expect(await approve(shop, await request(shop, TEXT), ann)).toBe('approved')
+  })
+
   it('nor what a campaign carries', async () => {
     const version = await versionByHand('by-hand', TEXT)
     await wish(eve, other, TEXT, naming(ann))
@@ -235,6 +276,20 @@ describe('whoever made a text stays its author', () => {
     await ctx.advance(300)
     await wish(pipeline, other, NEXT, naming(ann))
     expect(await approve(elsewhere, await request(elsewhere, NEXT), ann)).toBe('author')
+  })
+
+  it('everywhere, also where it was handed over before and after somebody approved it', async () => {
+    const handed = `${TEXT}# handed over twice\n`
+    const id = await wish(pipeline, other, handed, naming())
+    await handOver()
+    const body = { owner: 'platform', config: handed, ...naming(ann) }
+    const said = await invoke(ctx, `POST ${pathOf(other)}/desired`, { as: heir.token, body })
+    expect(said.status, JSON.stringify(said.json)).toBe(200)
+    await ctx.advance(1)
+    expect(await approve(other, id, eve)).toBe('approved')
+    await run(other, id)
+    await handOver('shops')
+    expect(await approve(shop, await request(shop, handed), ann)).toBe('author')
   })
 
   it('of what comes in its place after it was handed over, to another account or another name', async () => {
