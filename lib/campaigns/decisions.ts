@@ -255,8 +255,9 @@ export async function approveCampaign(
 ): Promise<CampaignOutcome> {
   const { actor } = decision
   return take(parts, decision, 'approve', async (tx, before) => {
+    const standing = await readCampaignStanding(tx, before, parts.clock.now(), [actor.userId])
+    // Once that is read: whom a pipeline names of the version meanwhile is judged with it, and was named before.
     const at = parts.clock.now()
-    const standing = await readCampaignStanding(tx, before, at, [actor.userId])
     const { asked, judgement } = standing
     const why = whyNotCounted(standing, actor.userId)
     if (why !== null)

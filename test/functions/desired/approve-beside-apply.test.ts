@@ -2,6 +2,7 @@ import { afterAll, expect, it } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import { noteCommitAuthors } from '../../../lib/store/commit-authors.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import type { DesiredResult } from '../../../lib/wire/desired.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, fakeAgent } from '../../support/fleet.ts'
@@ -75,6 +76,59 @@ it('who approves while a pipeline names one more author has approved with that o
   const { id: second } = made.json as ApprovalRecord
   const by = { as: ann!.token, body: { comment: 'fine' } }
   const tried = await invoke(ctx, `POST ${elsewhere}/${second}/approve`, by)
+  expect(tried).toMatchObject({ status: 409, json: { reason: 'author' } })
+})
+
+it('who approves a campaign while a pipeline names one more author of its version has approved with that one', async () => {
+  const [pipeline, bob, ann] = await Promise.all([1, 2, 3].map(() => signIn(ctx, { groups: ['editor'] })))
+  const agent = fakeAgent(ctx.fleet)
+  fakeAgent(ctx.fleet, { attributes: { 'host.name': 'beside' } })
+  await ctx.advance(1_000)
+  const content = configYaml(3)
+  const selector = { match_labels: { 'identity/host.name': 'beside' } }
+  const wish = { owner: 'fleets', name: 'beside', description: '', selector, priority: 0, content }
+  const asked = await invoke(ctx, 'POST /api/fleet-configs/desired', {
+    as: pipeline!.token,
+    body: { ...wish, campaign: { takeover: true } },
+  })
+  expect(asked.status, JSON.stringify(asked.json)).toBe(200)
+  const { fleet_config_id: place, campaign_id } = asked.json as {
+    fleet_config_id: string
+    campaign_id: string
+  }
+  const campaign = `/api/campaigns/${campaign_id}`
+  const readPlanHash = async () => {
+    const { json } = await invoke(ctx, `GET ${campaign}`, { as: bob!.token })
+    return (json as CampaignRecord).plan_hash
+  }
+  await invoke(ctx, `POST ${campaign}/plan`, { as: pipeline!.token, body: {} })
+  await expect.poll(readPlanHash).toBeTruthy()
+  const body = { plan_hash: await readPlanHash(), comment: 'fine' }
+  const requested = await invoke(ctx, `POST ${campaign}/request`, { as: pipeline!.token, body })
+  expect(requested.status, JSON.stringify(requested.json)).toBe(200)
+  const [version] = await database.pool.query<{ hash: string }>(
+    'select content_hash as hash from fleet_config_versions where fleet_config_id = $1',
+    [place],
+  )
+  let approved: Promise<Answer> | null = null
+  await database.pool.transaction('test', async (tx) => {
+    // Whoever judges the approval reads whom commits name, once it has the campaign's lock.
+    await tx.execute('lock table commit_authors in access exclusive mode')
+    approved = invoke(ctx, `POST ${campaign}/approve`, { as: bob!.token, body })
+    await expect.poll(countWaiting, { timeout: 5_000 }).toBe(1)
+    ctx.clock.advance(10)
+    const claim = { configHash: version!.hash, byId: pipeline!.userId, place, owner: 'fleets' }
+    const names = [{ name: ann!.email, said: ann!.email }]
+    const now = ctx.clock.now()
+    await noteCommitAuthors(tx, { ...claim, since: now, hasRun: false }, names, now)
+  })
+  expect(await approved).toMatchObject({ status: 200, json: { status: 'approved' } })
+  const elsewhere = `/api/workloads/${agent.workloadId}/config/approvals`
+  const wanted = { draft_yaml: content, comment: 'here too' }
+  const made = await invoke(ctx, `POST ${elsewhere}`, { as: bob!.token, body: wanted })
+  const { id } = made.json as ApprovalRecord
+  const by = { as: ann!.token, body: { comment: 'fine' } }
+  const tried = await invoke(ctx, `POST ${elsewhere}/${id}/approve`, by)
   expect(tried).toMatchObject({ status: 409, json: { reason: 'author' } })
 })
 
