@@ -68,6 +68,14 @@ export const authorsOf = (userId: string): string =>
   `array(select ${userId}::text union select owner_id::text from users where id::text = ${userId} and owner_id is not null)`
 
 /**
+ * SQL for the ids of those who set what a campaign carries, chose for which workloads, or asked for it; everybody who made or
+ * changed it where an older version of muster did so last. `of` is how its columns begin, such as `c.`.
+ */
+export const settersOf = (of = ''): string =>
+  `case when ${of}set_edition = ${of}edition then ${of}set_by_ids || array_remove(array[${of}requested_by_id], null)
+     else ${of}author_ids end`
+
+/**
  * SQL for the authors of the texts of `$1`, by their keys: `own` are those of the very change that is asked about, the
  * others asked for the same text elsewhere.
  */
@@ -84,9 +92,9 @@ const AUTHORS = `with ${ASKED_AND_NAMED},
        union select a.key, unnest(r.author_ids), r.requester_id = any(a.askers)
          from approvals r join asked a on a.hash = r.draft_hash
        union select key, unnest(author_ids), is_own from versions
-       union select a.key, unnest(coalesce(c.set_by_ids, c.author_ids)), false
+       union select a.key, unnest(${settersOf('c.')}), false
          from asked a join campaigns c on c.change->>'hash' = a.hash
-       union select v.key, unnest(coalesce(c.set_by_ids, c.author_ids)), false from versions v join campaigns c
+       union select v.key, unnest(${settersOf('c.')}), false from versions v join campaigns c
          on c.change->>'fleet_config_id' = v.fleet_config_id::text and c.change->>'number' = v.number::text
        union select c.key, u.id::text, true from named c join users u on lower(u.email) = c.name
        union select c.key, p.user_id::text, true from named c join provider_names p on p.name = c.name),
@@ -131,7 +139,8 @@ export const listAuthors = async (db: Db, asked: Omit<AskedText, 'key'>): Promis
 export async function noteCampaignAuthor(tx: Db, campaignId: string, userId: string): Promise<void> {
   await tx.execute(
     `update campaigns set author_ids = array(select distinct unnest(author_ids || ${authorsOf('$2')})),
-       set_by_ids = array(select distinct unnest(coalesce(set_by_ids, author_ids) || ${authorsOf('$2')})) where id = $1`,
+       set_by_ids = array(select distinct unnest((${settersOf()}) || ${authorsOf('$2')})), set_edition = edition
+     where id = $1`,
     [campaignId, userId],
   )
 }

@@ -10,7 +10,7 @@ import type {
   CampaignWave,
   CampaignWindow,
 } from '../wire/campaigns.ts'
-import { authorsOf } from './approval-votes.ts'
+import { authorsOf, settersOf } from './approval-votes.ts'
 import { assignmentsOf, type MovedColumns } from './assignments.ts'
 import { isStatusThat } from './campaign-status.ts'
 import { HAS_FAILED_SINCE, HAS_RESUMED } from './campaign-targets.ts'
@@ -161,9 +161,9 @@ export async function editCampaign(
     `update campaigns set name = $2, description = $3, change = $4::jsonb, scope = $5::jsonb, rules = $6::jsonb,
        set_at = case when change = $4::jsonb and scope = $5::jsonb then set_at else $7 end,
        author_ids = array(select distinct unnest(author_ids || ${authorsOf('$8')})),
-       set_by_ids = case when change = $4::jsonb and scope = $5::jsonb then set_by_ids
-         when ${CARRIES} then array(select distinct unnest(coalesce(set_by_ids, author_ids) || ${authorsOf('$8')}))
-         else ${authorsOf('$8')} end,
+       set_by_ids = case when change = $4::jsonb and scope = $5::jsonb then ${settersOf()}
+         when ${CARRIES} then array(select distinct unnest((${settersOf()}) || ${authorsOf('$8')}))
+         else ${authorsOf('$8')} end, set_edition = edition + 1,
        status = 'draft', edition = edition + 1, plan = null, plan_hash = null, policy_hash = null, updated_at = $7
      where id = $1 and ${isStatusThat('status', 'unasked')} returning ${COLUMNS}`,
     [

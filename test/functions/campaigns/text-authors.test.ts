@@ -103,6 +103,51 @@ describe('whoever edits a draft of somebody else', () => {
     expect(await approve(id, scene.editor)).toBe('author')
   })
 
+  describe('while an older version of muster serves that draft', () => {
+    /** What one does of which this version knows nothing: it notes the authors, and not who set what it carries. */
+    const editAsOlder = async (draft: string, by: SignedIn) => {
+      const like = (await scene.call('POST', '', draftOf(2, 'vm-*'), by)).json as CampaignRecord
+      await database.pool.execute(
+        `update campaigns set change = (select change from campaigns where id = $2), edition = edition + 1,
+           author_ids = author_ids || $3::text where id = $1`,
+        [draft, like.id, by.userId],
+      )
+      expect((await scene.call('DELETE', `/${like.id}`, undefined, by)).status).toBe(204)
+    }
+
+    it('stays an author of what he put there then, and so does whoever had put something else there before', async () => {
+      scene = await CampaignScene.open(database, 1)
+      const eve = await signIn(scene.ctx, { groups: ['editor'] })
+      const { id: draft } = (await scene.call('POST', '', draftOf(3, 'vm-*'), scene.editor))
+        .json as CampaignRecord
+      await editAsOlder(draft, eve)
+      const id = await requestPush(scene.approver)
+      expect(await approve(id, eve)).toBe('author')
+      expect(await approve(id, scene.editor)).toBe('author')
+    })
+
+    it('is an author of it also where he had made that draft, and another one has changed it since', async () => {
+      scene = await CampaignScene.open(database, 1)
+      const eve = await signIn(scene.ctx, { groups: ['editor'] })
+      const { id: draft } = (await scene.call('POST', '', draftOf(3, 'vm-*'), eve)).json as CampaignRecord
+      expect((await scene.call('PUT', `/${draft}`, draftOf(4, 'vm-*'), scene.editor)).status).toBe(200)
+      await editAsOlder(draft, eve)
+      expect(await approve(await requestPush(scene.approver), eve)).toBe('author')
+    })
+
+    it('is an author of it also where he only asked for it then', async () => {
+      scene = await CampaignScene.open(database, 1)
+      const eve = await signIn(scene.ctx, { groups: ['editor'] })
+      const { id: draft } = (await scene.call('POST', '', draftOf(2, 'vm-*'), scene.editor))
+        .json as CampaignRecord
+      await database.pool.execute(
+        'update campaigns set requested_by_id = $2, author_ids = author_ids || $3::text where id = $1',
+        [draft, eve.userId, eve.userId],
+      )
+      expect(await approve(await requestPush(scene.approver), eve)).toBe('author')
+    })
+  })
+
   it('counts for that campaign itself as its maker does', async () => {
     scene = await CampaignScene.open(database, 1)
     const eve = await signIn(scene.ctx, { groups: ['editor'] })
