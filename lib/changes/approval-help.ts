@@ -134,13 +134,23 @@ async function listHoldersFor(db: Db, changes: readonly WaitingChange[]): Promis
   return listAccountStandings(db, ids, [...new Set(others)])
 }
 
-/** Those whose approval would count now; nobody where it is known that all of theirs together would not be enough. */
+/**
+ * Those whose approval would count now, or, where none would by itself, those whose would together; nobody where it is known
+ * that all of theirs would not be enough.
+ */
 function listCould(change: WaitingChange, holders: readonly AccountStanding[]): AccountStanding[] {
   const could = holders.filter((holder) => wouldCount(change, holder))
-  const asked = withHolders(change, could)
-  const given = could.map(({ id }) => ({ userId: id, at: asked.now, rule: null }))
-  const { isEnough } = judgeApprovals({ ...asked, given: [...asked.given, ...given] })
-  return isEnough || !areAll(holders) ? could : []
+  if (could.length > 0) return judgeWithAll(change, could).isEnough || !areAll(holders) ? could : []
+  const open = holders.filter((holder) => whyNot(change, holder) === null)
+  const { isEnough, counted } = judgeWithAll(change, open)
+  return isEnough ? open.filter(({ id }) => counted.includes(id)) : []
+}
+
+/** What the approvals would come to if all of these approved as well. */
+function judgeWithAll(change: WaitingChange, holders: readonly AccountStanding[]): ApprovalJudgement {
+  const asked = withHolders(change, holders)
+  const given = holders.map(({ id }) => ({ userId: id, at: asked.now, rule: null }))
+  return judgeApprovals({ ...asked, given: [...asked.given, ...given] })
 }
 
 /** Who could approve beside those who have, with how these people stand to the authors. */

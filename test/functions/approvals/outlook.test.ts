@@ -208,3 +208,31 @@ it('names nobody where two have to approve and all who could are not two people'
     { who: 'rita@example.com', why: 'counts' },
   ])
 })
+
+it('names two of whom each alone adds nothing to an approval, and both together are enough', async () => {
+  const rule = { approvals: 1, author_counts: true }
+  const unlabelled = { approvals: 2, author_counts: false }
+  const body = { production: { ...rule, author_counts: false }, other: rule, unlabelled }
+  const set = await invoke(ctx, 'PUT /api/approval-policy', { as: admin.token, body })
+  expect(set.status, JSON.stringify(set.json)).toBe(200)
+  const rita = await signIn(ctx, { groups: ['editor'], email: 'rita@example.com' })
+  await database.pool.execute('delete from account_changes where user_id = $1', [olga.userId])
+  await database.pool.execute(
+    'insert into account_changes (user_id, by_id, changed_at) values ($1, $2, $3)',
+    [rita.userId, admin.userId, ctx.clock.now()],
+  )
+  await ctx.advance(1_000)
+  const id = await ask(olga)
+  expect((await step(admin, id, 'approve')).status).toBe(200)
+  const read = async () => {
+    const { json } = await invoke(ctx, `GET ${path()}/approvals/${id}`, { as: olga.token })
+    return json as ApprovalRecord
+  }
+  expect((await read()).help).toMatchObject({
+    could_approve: ['pavel@example.com', 'rita@example.com'],
+    could_approve_count: 2,
+  })
+  expect((await step(pavel, id, 'approve')).status).toBe(200)
+  expect(await read()).toMatchObject({ status: 'pending', help: { could_approve: ['rita@example.com'] } })
+  expect((await step(rita, id, 'approve')).json).toMatchObject({ status: 'approved' })
+})
