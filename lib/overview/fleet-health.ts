@@ -1,7 +1,13 @@
 import type { Clock } from '../clock.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import type { Database } from '../store/db.ts'
-import { type HealthCounts, listWorstHealth, storeHealth, trimHealth } from '../store/fleet-health.ts'
+import {
+  type HealthCounts,
+  listWorstHealth,
+  storeHealth,
+  trimHealth,
+  WORST_FIRST,
+} from '../store/fleet-health.ts'
 import type { EventStatsWindow } from '../wire/events.ts'
 import type { FleetHealth } from '../wire/fleet-health.ts'
 
@@ -37,9 +43,6 @@ export async function keepHealth(
     await trimHealth(tx, new Date(nowMs - KEPT_MS))
   })
 }
-
-/** What is compared first of two counts, and the order of the database: the higher is the worse. */
-const WORST_FIRST = ['disconnected', 'all_unhealthy', 'degraded', 'leaving'] as const
 
 function isWorse(a: HealthCounts, b: HealthCounts): boolean {
   const key = WORST_FIRST.find((one) => a[one] !== b[one])

@@ -1,3 +1,4 @@
+import { countsAsDrifted } from '../model/drift-counts.ts'
 import { environmentOf } from '../model/labels.ts'
 import { placeFieldOf } from '../model/places.ts'
 import { byBytes } from '../model/text-order.ts'
@@ -210,12 +211,6 @@ function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, 
     actions: actionsOf(facts),
   }
 }
-
-/** Whether a workload counts as drifted: somebody changed its config, or it did not take it. */
-const countsAsDrifted = ({
-  drift_reasons: reasons = [],
-  has_config_drift_alert: hasAlert,
-}: DriftItem): boolean => hasAlert || reasons.includes('drifted') || reasons.includes('altered')
 
 function rankOf(item: DriftItem): number {
   if (countsAsDrifted(item)) {

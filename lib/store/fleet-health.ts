@@ -4,6 +4,12 @@ import type { Db } from './db.ts'
 /** How many workloads are how; those of which all instances are unhealthy are among the degraded. */
 export type HealthCounts = Record<Presence | 'all_unhealthy', number>
 
+/** What is compared first of two counts: the higher is the worse. */
+export const WORST_FIRST = ['disconnected', 'all_unhealthy', 'degraded', 'leaving'] as const
+
+const worstFirst = (write: (key: (typeof WORST_FIRST)[number]) => string): string =>
+  WORST_FIRST.map(write).join(', ')
+
 /** Keep how the fleet is in a stretch that begins at a moment: the worst of its counts stays. */
 export async function storeHealth(tx: Db, at: Date, counts: HealthCounts): Promise<void> {
   await tx.execute(
@@ -11,8 +17,7 @@ export async function storeHealth(tx: Db, at: Date, counts: HealthCounts): Promi
      values ($1, $2, $3, $4, $5, $6) on conflict (at) do update set
        (connected, degraded, all_unhealthy, disconnected, leaving) = (excluded.connected, excluded.degraded,
          excluded.all_unhealthy, excluded.disconnected, excluded.leaving)
-     where (excluded.disconnected, excluded.all_unhealthy, excluded.degraded, excluded.leaving)
-       > (fleet_health.disconnected, fleet_health.all_unhealthy, fleet_health.degraded, fleet_health.leaving)`,
+     where (${worstFirst((key) => `excluded.${key}`)}) > (${worstFirst((key) => `fleet_health.${key}`)})`,
     [at, counts.connected, counts.degraded, counts.all_unhealthy, counts.disconnected, counts.leaving],
   )
 }
@@ -35,7 +40,7 @@ export async function listWorstHealth(
        select floor(extract(epoch from at - $1::timestamptz) / $2)::int as bucket, at, connected, degraded, all_unhealthy,
          disconnected, leaving
        from fleet_health where at >= $1) counted
-     order by bucket, disconnected desc, all_unhealthy desc, degraded desc, leaving desc, at`,
+     order by bucket, ${worstFirst((key) => `${key} desc`)}, at`,
     [since, bucketSeconds],
   )
 }

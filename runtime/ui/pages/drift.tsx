@@ -1,3 +1,4 @@
+import { countsAsDrifted } from '../../../lib/model/drift-counts.ts'
 import { deadEndOf } from '../../../lib/model/workload-states.ts'
 import type { DriftOverview, DriftStatus } from '../../../lib/wire/drift.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
@@ -44,7 +45,7 @@ function DriftMark({ of: item }: { of: DriftItem }) {
   const words = say(postureTexts)
   const isUnmanaged = status === 'in_sync' && reasons?.includes('unmanaged') === true
   // Who is counted as drifted is called so: that instances differ is one of its causes.
-  const shown = isDrifted(item) ? 'drifted' : status
+  const shown = saysDrifted(item) ? 'drifted' : status
   const [tone, shape] = isUnmanaged ? (['idle', 'ring'] as const) : LOOK[shown]
   return (
     <Mark tone={tone} shape={shape}>
@@ -152,12 +153,12 @@ const saysReason =
     reasons?.includes(reason) === true
 
 /** Whether it says itself that it does not run what it was assigned. */
-const isDrifted = (item: DriftItem): boolean => saysReason('drifted')(item) || item.has_config_drift_alert
+const saysDrifted = (item: DriftItem): boolean => saysReason('drifted')(item) || item.has_config_drift_alert
 
 /** Whom each counter counts: each is a filter. */
 const COUNTED: Record<CountKey, (item: DriftItem) => boolean> = {
   total_collectors: () => true,
-  drifted_collectors: (item) => isDrifted(item) || saysReason('altered')(item),
+  drifted_collectors: countsAsDrifted,
   differ_from_git: saysReason('differs_from_git'),
   pending_too_long: (item) => item.pending_too_long,
   missing_effective_config: (item) => item.missing_effective_config,
