@@ -175,7 +175,7 @@ class Member implements RunningMember {
   #linkedEpoch = 0
   readonly #leaving = new Leaving()
   /** This process is stopping: requests that members pass on from now on are for the next owner. */
-  #isLeaving = false
+  #refersMembers = false
 
   constructor(
     options: ServiceOptions,
@@ -343,7 +343,7 @@ class Member implements RunningMember {
       functions: this.#functions,
       descriptors: this.#descriptors,
       self: this.#self,
-      owned: () => (this.#isLeaving ? null : (this.#deciding()?.passedOn ?? null)),
+      owned: () => (this.#refersMembers ? null : (this.#deciding()?.passedOn ?? null)),
       linkedEpoch: () => this.#linkedEpoch,
       links: createLinkRoute(this.#self, () => this.#owning?.links ?? null, this.#versions),
       isOfMember: (address) => this.#addresses.has(address),
@@ -751,7 +751,7 @@ class Member implements RunningMember {
     const asked = this.#internal?.mark() ?? null
     await drain([this.#api, asked], startedMs + OWN_DRAIN_MS, this.#clock)
     // From here on members are told to ask another process, which they can do soon.
-    this.#isLeaving = true
+    this.#refersMembers = true
     await drain([this.#internal], this.#clock.monotonicMs() + PASSED_ON_DRAIN_MS, this.#clock)
     owning?.owner.ctx.hub.flush()
     for (const socket of this.#api?.sockets() ?? []) socket.close(GOING_AWAY, 'server is stopping')

@@ -12,33 +12,43 @@ export interface SlowDatabase {
   untilAwaited(): Promise<void>
 }
 
-export function slowDatabase({ pool }: TestDatabase): SlowDatabase {
-  const db = through(pool)
+/** Lose the answer to the next commit whose name is slow, as the server is still at it; it ends with `finish`. */
+export function commitSlowly(
+  db: Database,
+  isSlow: (name: string) => boolean,
+): { finish: () => void; committed: Promise<void> } {
+  const { promise: held, resolve: finish } = withResolver()
+  const { promise: committed, resolve: done } = withResolver()
+  const { transaction } = db
+  db.transaction = (name, work) => {
+    if (!isSlow(name)) return transaction(name, work)
+    db.transaction = transaction
+    return new Promise((_, reject) => {
+      const end = transaction(name, async (tx) => {
+        const value = await work(tx)
+        reject(new CommitInDoubt('connection lost at commit'))
+        await held
+        return value
+      })
+      end.then(done, reject)
+    })
+  }
+  return { finish, committed }
+}
+
+/** Resolves when a statement waits for a transaction that has not ended. */
+export async function untilAwaited({ pool }: TestDatabase): Promise<void> {
   const waits = `select 1 from pg_locks l join pg_stat_activity a using (pid)
     where not l.granted and a.datname = current_database()`
+  while ((await pool.query(waits)).length === 0) await nextTurn()
+}
+
+export function slowDatabase(database: TestDatabase): SlowDatabase {
+  const db = through(database.pool)
   return {
     db,
-    slowDown(slow) {
-      const { promise: held, resolve: finish } = withResolver()
-      const { transaction } = db
-      db.transaction = (name, work) => {
-        if (name !== slow) return transaction(name, work)
-        db.transaction = transaction
-        return new Promise((_, reject) => {
-          const end = transaction(name, async (tx) => {
-            const value = await work(tx)
-            reject(new CommitInDoubt('connection lost at commit'))
-            await held
-            return value
-          })
-          end.catch(reject)
-        })
-      }
-      return finish
-    },
-    async untilAwaited() {
-      while ((await pool.query(waits)).length === 0) await nextTurn()
-    },
+    slowDown: (slow) => commitSlowly(db, (name) => name === slow).finish,
+    untilAwaited: () => untilAwaited(database),
   }
 }
 

@@ -11,13 +11,14 @@ import {
 } from '../../../lib/store/audit.ts'
 import { CommitInDoubt, type Database, type Db } from '../../../lib/store/db.ts'
 import { fenced } from '../../../lib/store/fenced.ts'
-import { nextTurn } from '../../../lib/turns.ts'
 import { auditedDatabase } from '../../support/audited-database.ts'
 import { fakeClock, recordingLog } from '../../support/fakes.ts'
 import { faultyDatabase, through } from '../../support/faulty-database.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
+import { commitSlowly, untilAwaited } from '../../support/slow-commit.ts'
 
-const { pool } = await useTestDatabase()
+const database = await useTestDatabase()
+const { pool } = database
 await pool.execute('CREATE TABLE things (n integer)')
 const clock = fakeClock()
 const withSink = (sink: AuditSink) => auditedDatabase(pool, { clock, sink })
@@ -275,31 +276,14 @@ describe('a commit that got no answer', () => {
   })
 
   it('is not judged before the database has come to its end with it', async () => {
-    let finish = () => {}
-    const held = new Promise<void>((resolve) => {
-      finish = resolve
-    })
-    const slow: Database = {
-      ...through(pool),
-      transaction: (name, work) =>
-        name === 'audit.settle'
-          ? pool.transaction(name, work)
-          : new Promise((_, reject) => {
-              void pool.transaction(name, async (tx) => {
-                await work(tx)
-                reject(new CommitInDoubt('connection lost at commit'))
-                await held
-              })
-            }),
-    }
+    const slow = through(pool)
+    const { finish } = commitSlowly(slow, (name) => name !== 'audit.settle')
     const told: string[] = []
     const sink: AuditSink = { deliver: async ({ resourceId }) => void told.push(resourceId) }
     const audited = auditedDatabase(slow, { sink })
     await expect(makeThing(audited, 11)).rejects.toThrow(CommitInDoubt)
     const settled = audited.settleDoubts()
-    const waits = `select 1 from pg_locks l join pg_stat_activity a using (pid)
-      where l.locktype = 'advisory' and not l.granted and a.datname = current_database()`
-    while ((await pool.query(waits)).length === 0) await nextTurn()
+    await untilAwaited(database)
     finish()
     await settled
     expect(told).toEqual(['t11'])

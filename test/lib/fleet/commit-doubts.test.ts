@@ -1,13 +1,12 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { AuditSink } from '../../../lib/audit/delivery.ts'
-import { CommitInDoubt } from '../../../lib/store/db.ts'
-import { nextTurn } from '../../../lib/turns.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { type FaultyDatabase, faultyDatabase } from '../../support/faulty-database.ts'
 import { createFleetContext, type FleetTestContext } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { config, PushedWorkload } from '../../support/pushed-workload.ts'
+import { commitSlowly, untilAwaited } from '../../support/slow-commit.ts'
 
 // The audit sink of an edition gets every record that is stored, also when the process was not told that its commit
 // stands.
@@ -217,27 +216,11 @@ it('a live workload that was deleted in its first rollout starts over, also wher
 it('what the database is slow to commit is followed when it is, also where its answer was lost before', async () => {
   const as = (await signIn(ctx)).token
   const until = new Date(ctx.clock.now().getTime() + 3_600_000).toISOString()
-  let finish = () => {}
-  const held = new Promise<void>((resolve) => {
-    finish = resolve
-  })
-  const { transaction } = db
-  db.transaction = (name, work) =>
-    name !== 'freeze.set'
-      ? transaction(name, work)
-      : new Promise((_, reject) => {
-          void transaction(name, async (tx) => {
-            await work(tx)
-            reject(new CommitInDoubt('connection lost at commit'))
-            await held
-          })
-        })
+  const { finish } = commitSlowly(db, (name) => name === 'freeze.set')
   const lost = invoke(ctx, 'PUT /api/freeze', { as, body: { until, reason: 'slow' } })
   await expect(lost).rejects.toThrow('connection lost')
   const settled = ctx.advance(2_000)
-  const waits = `select 1 from pg_locks l join pg_stat_activity a using (pid)
-    where l.locktype = 'advisory' and not l.granted and a.datname = current_database()`
-  while ((await database.pool.query(waits)).length === 0) await nextTurn()
+  await untilAwaited(database)
   finish()
   await settled
   expect(ctx.fleetConfigs.freeze?.reason).toBe('slow')
@@ -248,24 +231,7 @@ it('what the service did without a record is followed, also where it is committe
   await ctx.advance(500)
   workload.agents[0]!.lose()
   await ctx.advance(600_000)
-  const { transaction } = db
-  const committed = new Promise<void>((resolve) => {
-    db.transaction = (name, work) =>
-      name !== 'alerts.look'
-        ? transaction(name, work)
-        : new Promise((_, reject) => {
-            const late = transaction(name, async (tx) => {
-              await work(tx)
-              reject(new CommitInDoubt('connection lost at commit'))
-              await held
-            })
-            void late.then(() => resolve())
-          })
-  })
-  let finish = () => {}
-  const held = new Promise<void>((resolve) => {
-    finish = resolve
-  })
+  const { finish, committed } = commitSlowly(db, (name) => name === 'alerts.look')
   await expect(ctx.alerts.run(new AbortController().signal)).rejects.toThrow('connection lost')
   await ctx.advance(20_000)
   finish()
