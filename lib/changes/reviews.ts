@@ -152,7 +152,7 @@ async function askReviewer(
   coversOf: (review: Review) => Covers,
 ): Promise<AskedReviewer[]> {
   // Whoever asked for the same text elsewhere would look at a text of their own.
-  const texts = reviews.flatMap(toAskedText)
+  const texts = reviews.flatMap(toReviewedText)
   const ofText = await listAuthorsOfTexts(db, texts)
   return reviews.map((review) => ({
     userIds: [userId],
@@ -163,7 +163,7 @@ async function askReviewer(
 }
 
 /** The text that was brought by what a review is about; none where it is about none. */
-const toAskedText = ({ id, configHash, authorIds, workloadId, campaignId, doneAt }: Review): AskedText[] =>
+const toReviewedText = ({ id, configHash, authorIds, workloadId, campaignId, doneAt }: Review): AskedText[] =>
   configHash === null
     ? []
     : [
