@@ -256,14 +256,16 @@ function GroupsOf({ user, onChange }: { user: UserRecord; onChange: () => void }
   return (
     <>
       {nameGroups(user.groups)}{' '}
-      <Action
-        kind="plain"
-        label={words.openFor(user.email)}
-        reason={user.groups_from && words.ofProvider}
-        onClick={onChange}
-      >
-        {words.open}
-      </Action>
+      <span class="row-actions">
+        <Action
+          kind="plain"
+          label={words.openFor(user.email)}
+          reason={user.groups_from && words.ofProvider}
+          onClick={onChange}
+        >
+          {words.open}
+        </Action>
+      </span>
     </>
   )
 }
