@@ -37,7 +37,7 @@ interface SeenOwner {
   id: string
   epoch: number
   isFollowed: boolean
-  /** It had a link to itself: it had begun to decide. */
+  /** It had a link to itself once: it had begun to decide. */
   hasBegun: boolean
 }
 
@@ -93,9 +93,8 @@ export class Leaving {
   yields(selfId: string, wasLinked: boolean, nowMs: number): boolean {
     const isTried = this.#tried.has(selfId) && nowMs - this.#triedMs < TRIED_FOR_MS
     if (!isTried && wasLinked) return false
-    return this.#others.some(
-      ({ id }) => this.#linked.has(id) && !this.#tried.has(id) && id !== this.#owner?.id,
-    )
+    const gone = this.#owner?.hasBegun ? this.#owner.id : null
+    return this.#others.some(({ id }) => this.#linked.has(id) && !this.#tried.has(id) && id !== gone)
   }
 
   #forget({ selfId, memberIds }: Look, nowMs: number): void {
@@ -118,7 +117,8 @@ export class Leaving {
     if (id === undefined) return
     const linked = [{ id: selfId, linkedEpoch }, ...others].filter((one) => one.linkedEpoch === epoch)
     const isFollowed = linked.some((one) => one.id !== id)
-    this.#owner = { id, epoch, isFollowed, hasBegun: linked.some((one) => one.id === id) }
+    const hadBegun = before?.id === id && before.epoch === epoch && before.hasBegun
+    this.#owner = { id, epoch, isFollowed, hasBegun: hadBegun || linked.some((one) => one.id === id) }
     if (isFollowed) this.#tried.delete(id)
     if (before === null || before.id === id || before.isFollowed || !before.hasBegun) return
     if (others.some((one) => one.id === before.id)) this.#noteTried(before.id, nowMs)

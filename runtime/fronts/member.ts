@@ -449,12 +449,15 @@ class Member implements RunningMember {
   }
 
   /**
-   * Whether this process is a front that could not read for so long what its owner offers over and over: its database is
-   * away, or gives it no session. Where the database is away for all, no offer comes.
+   * Whether this process is a front that could not read for so long what its owner offers over and over, nor renew itself.
+   * Where the database is away for all, no offer comes; one that renews itself and gets no text may have that in common
+   * with all others.
    */
   #isBlind(afterMs: number): boolean {
     const unread = this.#opamp?.agents.unread ?? null
-    return this.#owning === null && unread !== null && unread.untilMs - unread.sinceMs >= afterMs
+    if (this.#owning !== null || unread === null) return false
+    const renewedMs = this.#clock.monotonicMs() - this.#membership.unrenewedMs
+    return renewedMs <= unread.sinceMs && unread.untilMs - unread.sinceMs >= afterMs
   }
 
   /** Whether this process is an owner that has long had no link even to itself. */

@@ -137,6 +137,27 @@ describe('an owner that nobody has followed yet', () => {
     expect(leaving.yields('a', false, 41_000)).toBe(false)
   })
 
+  it('leaves a free lock to one that only claimed and failed, and does not take it for the owner that has gone', () => {
+    const leaving = new Leaving()
+    leaving.causeNow(look(null, [owns('b', 1), follows('c', 1)], 1), 0)
+    leaving.causeNow(look(null, [owns('b', 1), follows('c', null)], null), 5_000)
+    leaving.causeNow(look(2, [follows('b', null), follows('c', null)]), 20_000)
+    leaving.left('unfollowed', 'a', 30_000)
+    leaving.causeNow(look(null, [follows('b', null), { ...owns('c', 3), linkedEpoch: null }], null), 31_000)
+    expect(leaving.yields('a', true, 31_000)).toBe(true)
+  })
+
+  it('counts as tried also one whose own link was cut before it left', () => {
+    const leaving = new Leaving()
+    leaving.causeNow(look(null, [owns('b', 1), follows('c', 1)], 1), 0)
+    leaving.causeNow(look(null, [owns('b', 1), follows('c', null)], null), 5_000)
+    leaving.causeNow(look(null, [{ ...owns('b', 1), linkedEpoch: null }, follows('c', null)], null), 6_000)
+    leaving.causeNow(look(null, [follows('b', null), owns('c', 2)], null), 20_000)
+    const unfollowed = look(3, [follows('b', null), follows('c', null)])
+    leaving.causeNow(unfollowed, 40_000)
+    expect(leaving.causeNow(unfollowed, MINUTE)).toBeNull()
+  })
+
   it('does not count one as tried that only claimed and had not begun to decide', () => {
     const leaving = new Leaving()
     leaving.causeNow(look(null, [owns('b', 1), follows('c', 1)], 1), 0)
