@@ -370,7 +370,7 @@ export function PushPage({ params }: { params: Record<string, string> }) {
   const hash = params['hash'] ?? ''
   const pushId = query.value.get('push') ?? undefined
   const touches = touchesWorkload(id)
-  const workload = useResource(`workload:${id}`, (abort) => api.workload(id, abort))
+  const workload = useResource(`workload:${id}`, (abort) => api.workload(id, abort), touches)
   const history = useResource(`history:${id}`, (abort) => api.revisions(id, abort), touches)
   const convergence = useResource(
     `convergence:${id}:${hash}:${pushId ?? ''}`,

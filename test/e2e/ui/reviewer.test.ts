@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { pasteInto, SHOTS } from './support/browser.ts'
-import { pushAndSettle, workloadId } from './support/scene.ts'
+import { FAILING_EXPORTER, pushAndSettle, workloadId } from './support/scene.ts'
 import { connectAgent, page, seen, service, useStage } from './support/stage.ts'
 
 // What a reviewer reads is what the change does: no more, no less, and nothing about others.
@@ -121,7 +121,7 @@ test('what could not be compared is called that, in the list and on its page, an
 })
 
 test('how risky it was is told of what was pushed as well', async () => {
-  connectAgent('pushed', 'pushed-1', { initialConfig: RUNS })
+  const agent = connectAgent('pushed', 'pushed-1', { initialConfig: RUNS })
   const pushed = await workloadId(service, 'pushed')
   const hash = await pushAndSettle(service, pushed, WITH_DESTINATION)
   await page.goto('/approvals?status=pushed')
@@ -142,6 +142,11 @@ test('how risky it was is told of what was pushed as well', async () => {
   await page.goto(`/workloads/${pushed}/pushes/${hash}`)
   await page.getByText(/^Its instance is healthy again \(since \d\d:\d\d\)\.$/).waitFor()
   await page.screenshot({ path: join(SHOTS, 'push-helped-1440.png') })
+  // The page that is open follows how they are.
+  agent.say({ health: FAILING_EXPORTER })
+  await page.getByText('1 of 1 instance is unhealthy still, as before the push.').waitFor()
+  agent.say({ health: { healthy: true, status: 'StatusOK', lastError: '' } })
+  await page.getByText(/^Its instance is healthy again/).waitFor()
   expect(seen.complaints).toEqual([])
 })
 
