@@ -138,11 +138,11 @@ export const workloadTexts = defineTexts({
       applying: (done: number, total: number) => `A config is being applied: ${n(done)} of ${n(total)} done.`,
       drifted: (count: number, total: number, cause: string): [string, string] => [
         `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'does', 'do')} not run the assigned config.`,
-        `${cause && `Cause: ${cause}. `}See which ones; push the config again, or find what keeps them from taking it.`,
+        `${cause && `Cause: ${cause}. `}See which ones, and what keeps them from taking it; then restart them, or propose a change.`,
       ],
       differs: (count: number, total: number, paths: string): [string, string] => [
         `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'reports', 'report')} to run something else than the assigned config.`,
-        `${plural(count, 'It says that it', 'They say that they')} applied it${paths && `; what differs: ${paths}`}. Somebody may have changed it there: compare, or push the config again.`,
+        `${plural(count, 'It says that it', 'They say that they')} applied it${paths && `; what differs: ${paths}`}. Somebody may have changed it there: compare, then restart ${plural(count, 'it', 'them')} or propose a change. The same text is not sent again.`,
       ],
       degraded: ['It reports that something is wrong.', 'The health tree says what.'] as [string, string],
       approval: (count: number): [string, string] => [
@@ -404,11 +404,11 @@ export const workloadTexts = defineTexts({
         `Une config est en cours d’application : ${n(done)} sur ${n(total)}.`,
       drifted: (count: number, total: number, cause: string): [string, string] => [
         `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} ${plural(count, 'n’exécute', 'n’exécutent')} pas la config assignée.`,
-        `${cause && `Cause : ${cause}. `}Voyez lesquelles ; poussez la config à nouveau, ou trouvez ce qui les en empêche.`,
+        `${cause && `Cause : ${cause}. `}Voyez lesquelles, et ce qui les en empêche ; puis redémarrez-les, ou proposez un changement.`,
       ],
       differs: (count: number, total: number, paths: string): [string, string] => [
         `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} ${plural(count, 'signale', 'signalent')} exécuter autre chose que la config assignée.`,
-        `${plural(count, 'Elle dit', 'Elles disent')} l’avoir appliquée${paths && ` ; diffère : ${paths}`}. Quelqu’un l’a peut-être changée sur place : comparez, ou poussez la config à nouveau.`,
+        `${plural(count, 'Elle dit', 'Elles disent')} l’avoir appliquée${paths && ` ; diffère : ${paths}`}. Quelqu’un l’a peut-être changée sur place : comparez, puis ${plural(count, 'redémarrez-la', 'redémarrez-les')} ou proposez un changement. Le même texte n’est pas renvoyé.`,
       ],
       degraded: ['Il signale que quelque chose ne va pas.', 'L’arbre de santé dit quoi.'],
       approval: (count: number): [string, string] => [
