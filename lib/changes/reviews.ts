@@ -163,7 +163,14 @@ async function askReviewer(
 }
 
 /** The text that was brought by what a review is about; none where it is about none. */
-const toReviewedText = ({ id, configHash, authorIds, workloadId, campaignId, doneAt }: Review): AskedText[] =>
+const toReviewedText = ({
+  id,
+  configHash,
+  authorIds,
+  workloadId,
+  campaignId,
+  doneAt,
+}: Review): AskedText[] =>
   configHash === null
     ? []
     : [
