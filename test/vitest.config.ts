@@ -15,6 +15,8 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     provide: { patienceMs: 10_000 },
+    // As patient: a machine that does much else takes more than the second that is given otherwise.
+    expect: { poll: { timeout: 10_000 } },
     testTimeout: 20_000,
     hookTimeout: 60_000,
     projects: [
