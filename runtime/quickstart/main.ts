@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { withoutSlashes } from '../without-slashes.ts'
 import { type Child, startChild, turnLog } from './child.ts'
 import { makeDemoHistory } from './demo-history.ts'
 import { TRIAL_CAMPAIGN } from './demo-stores.ts'
@@ -220,7 +221,7 @@ async function startAll(
   if (hasDemo && !hasHistory() && isUnchanged) await makeHistoryOnce(url, settings)
   printWelcome(
     settings,
-    process.env['MUSTER_PUBLIC_URL']?.trim().replace(/\/+$/, '') || url,
+    withoutSlashes(process.env['MUSTER_PUBLIC_URL']?.trim() ?? '') || url,
     opampUrl,
     hasDemo,
     { isUnchanged, hasHistory: hasHistory() },

@@ -98,7 +98,8 @@ function processOf(role: 'owner' | 'front'): OneOfSeveral {
 async function hit(one: OneOfSeveral, how: 'killed' | 'still'): Promise<void> {
   const isOwner = one === fleet.owner
   const running = one.running()
-  void running.ended.then(() => isOver || one.start())
+  // One that stood still and went on may be hit again, and is started once when it has ended.
+  void running.ended.then(() => isOver || one.running() !== running || one.start())
   process.kill(running.pid, how === 'killed' ? 'SIGKILL' : 'SIGSTOP')
   if (how === 'still') {
     const goOn = () => void (still.delete(goOn) && process.kill(running.pid, 'SIGCONT'))

@@ -11,6 +11,7 @@ const ALERT = {
   details: null,
   next: null,
   next_steps: null,
+  about: null,
   resolved_at: null,
   resolve_reason: null,
   reopen_until: null,
