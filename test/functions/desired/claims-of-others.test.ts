@@ -106,6 +106,16 @@ async function handTo(account: SignedIn): Promise<void> {
   expect(status).toBe(200)
 }
 
+/** Have Eve ask for Ann's text with a word that Carl corrected: Ann counts as an author, and Bob approves it. Returns its id. */
+async function approveCorrected(): Promise<string> {
+  const id = await wish(eve, shop, `${NEXT}# a word corrected\n`, {
+    commit_author: 'Carl <carl@example.com>',
+  })
+  expect(await approve(shop, id, ann)).toBe('author')
+  expect(await approve(shop, id, bob)).toBe('approved')
+  return id
+}
+
 const handOver = async (to_owner = 'platform'): Promise<void> => {
   const body = { owner: 'platform', to_owner, to_account_id: heir.userId }
   const { status } = await invoke(ctx, 'POST /api/managed-configs/hand-over', { as: bob.token, body })
@@ -322,11 +332,7 @@ describe('whoever made a text stays its author', () => {
     expect(waiting).not.toBe('')
     await keepRunning(shop)
     await handTo(eve)
-    const id = await wish(eve, shop, `${NEXT}# a word corrected\n`, {
-      commit_author: 'Carl <carl@example.com>',
-    })
-    expect(await approve(shop, id, ann)).toBe('author')
-    expect(await approve(shop, id, bob)).toBe('approved')
+    await approveCorrected()
   })
 
   it('nor where it had been rejected by then, before the one who kept the place asked for what runs there', async () => {
@@ -337,11 +343,7 @@ describe('whoever made a text stays its author', () => {
     await ctx.advance(5_000)
     await keepRunning(shop)
     await handTo(eve)
-    const id = await wish(eve, shop, `${NEXT}# a word corrected\n`, {
-      commit_author: 'Carl <carl@example.com>',
-    })
-    expect(await approve(shop, id, ann)).toBe('author')
-    expect(await approve(shop, id, bob)).toBe('approved')
+    await approveCorrected()
   })
 
   it('nor where another account speaks for the heir by then, and something waits that came with the place', async () => {
@@ -368,11 +370,7 @@ describe('whoever made a text stays its author', () => {
     expect(await approve(shop, kept, heir)).toBe('approved')
     await run(shop, kept)
     await handTo(eve)
-    const id = await wish(eve, shop, `${NEXT}# a word corrected\n`, {
-      commit_author: 'Carl <carl@example.com>',
-    })
-    expect(await approve(shop, id, ann)).toBe('author')
-    expect(await approve(shop, id, bob)).toBe('approved')
+    const id = await approveCorrected()
     await run(shop, id)
     const next = await wish(eve, shop, `${TEXT}# something else\n`, naming())
     expect(await approve(shop, next, ann)).toBe('approved')
