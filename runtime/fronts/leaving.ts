@@ -22,7 +22,6 @@ export interface Other {
 
 /** What a process sees of the fleet at a time. */
 export interface Look {
-  selfId: string
   /** The epoch that this process owns, and the one that it has a link to; null for none. */
   ownedEpoch: number | null
   linkedEpoch: number | null
@@ -47,6 +46,7 @@ interface SeenOwner {
  * last one stays.
  */
 export class Leaving {
+  readonly #selfId: string
   /** The members that had a link once: to one that never had, the fault may be its own. */
   readonly #linked = new Set<string>()
   /** The members that owned and left, or lost it, while nobody followed them. */
@@ -58,9 +58,14 @@ export class Leaving {
   #unfollowedSinceMs: number | null = null
   #leftUnreachedMs = Number.NEGATIVE_INFINITY
 
+  /** `selfId`: the member that this process is. */
+  constructor(selfId: string) {
+    this.#selfId = selfId
+  }
+
   /** Why this process is to leave the fleet to another one now; null where it is not. `nowMs`: of a monotonic clock. */
   causeNow(look: Look, nowMs: number): LeavingCause | null {
-    const { selfId, ownedEpoch, others, isUnreached } = look
+    const { ownedEpoch, others, isUnreached } = look
     this.#others = others
     this.#forget(look, nowMs)
     for (const { id, linkedEpoch } of others) if (linkedEpoch !== null) this.#linked.add(id)
@@ -75,14 +80,14 @@ export class Leaving {
     else this.#unfollowedSinceMs ??= nowMs
     const sinceMs = this.#unfollowedSinceMs
     const isUnfollowed = sinceMs !== null && nowMs - sinceMs >= LEAVE_AFTER_MS
-    const isBetter = able.some(({ id }) => !this.#tried.has(id)) && !this.#tried.has(selfId)
+    const isBetter = able.some(({ id }) => !this.#tried.has(id)) && !this.#tried.has(this.#selfId)
     return isUnfollowed && isBetter ? 'unfollowed' : null
   }
 
   /** This process leaves. */
-  left(cause: LeavingCause, selfId: string, nowMs: number): void {
+  left(cause: LeavingCause, nowMs: number): void {
     if (cause === 'unreached') this.#leftUnreachedMs = nowMs
-    else this.#noteTried(selfId, nowMs)
+    else this.#noteTried(this.#selfId, nowMs)
     this.#unfollowedSinceMs = null
   }
 
@@ -90,15 +95,15 @@ export class Leaving {
    * Whether this process leaves a free lock to others first: it was tried lately, or never had a link, and another one runs
    * that had one and was not tried. The owner that has just gone is none of these.
    */
-  yields(selfId: string, wasLinked: boolean, nowMs: number): boolean {
-    const isTried = this.#tried.has(selfId) && nowMs - this.#triedMs < TRIED_FOR_MS
+  yields(wasLinked: boolean, nowMs: number): boolean {
+    const isTried = this.#tried.has(this.#selfId) && nowMs - this.#triedMs < TRIED_FOR_MS
     if (!isTried && wasLinked) return false
     const gone = this.#owner?.hasBegun ? this.#owner.id : null
     return this.#others.some(({ id }) => this.#linked.has(id) && !this.#tried.has(id) && id !== gone)
   }
 
-  #forget({ selfId, memberIds }: Look, nowMs: number): void {
-    const known = new Set([selfId, ...memberIds])
+  #forget({ memberIds }: Look, nowMs: number): void {
+    const known = new Set([this.#selfId, ...memberIds])
     for (const ids of [this.#linked, this.#tried]) for (const id of ids) if (!known.has(id)) ids.delete(id)
     if (nowMs - this.#triedMs >= TRIED_FOR_MS) this.#tried.clear()
   }
@@ -109,13 +114,13 @@ export class Leaving {
   }
 
   /** Note who owns now, and that the one before was tried in vain where it still runs and nobody followed it. */
-  #noteOwner({ selfId, ownedEpoch, linkedEpoch, others }: Look, nowMs: number): void {
-    const owners = [{ id: selfId, ownedEpoch }, ...others].filter((one) => one.ownedEpoch !== null)
+  #noteOwner({ ownedEpoch, linkedEpoch, others }: Look, nowMs: number): void {
+    const owners = [{ id: this.#selfId, ownedEpoch }, ...others].filter((one) => one.ownedEpoch !== null)
     const epoch = Math.max(...owners.map((one) => one.ownedEpoch!))
     const id = owners.find((one) => one.ownedEpoch === epoch)?.id
     const before = this.#owner
     if (id === undefined) return
-    const linked = [{ id: selfId, linkedEpoch }, ...others].filter((one) => one.linkedEpoch === epoch)
+    const linked = [{ id: this.#selfId, linkedEpoch }, ...others].filter((one) => one.linkedEpoch === epoch)
     const isFollowed = linked.some((one) => one.id !== id)
     const hadBegun = before?.id === id && before.epoch === epoch && before.hasBegun
     this.#owner = { id, epoch, isFollowed, hasBegun: hadBegun || linked.some((one) => one.id === id) }

@@ -131,6 +131,7 @@ export async function startMember(
 }
 
 class Member implements RunningMember {
+  readonly #memberId = randomHex(8, systemRandom)
   readonly #options: ServiceOptions
   readonly #cluster: ClusterConfig
   readonly #versions: LinkVersions
@@ -173,7 +174,7 @@ class Member implements RunningMember {
   #hasFollowed = false
   /** The epoch of the owner that this process has a link to; 0 for none. */
   #linkedEpoch = 0
-  readonly #leaving = new Leaving()
+  readonly #leaving = new Leaving(this.#memberId)
   /** This process is stopping: requests that members pass on from now on are for the next owner. */
   #refersMembers = false
 
@@ -192,7 +193,7 @@ class Member implements RunningMember {
     this.#options = options
     this.#cluster = cluster
     this.#staticFiles = openStaticFiles(options.files.ui)
-    const memberId = randomHex(8, systemRandom)
+    const memberId = this.#memberId
     this.#pool = openConfiguredPool(config, {
       applicationName: sessionNameOf(memberId),
       idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
@@ -477,13 +478,12 @@ class Member implements RunningMember {
 
   /** Whether this process leaves a free lock to others first. */
   #yields(): boolean {
-    return this.#leaving.yields(this.#self.memberId, this.#hasFollowed, this.#clock.monotonicMs())
+    return this.#leaving.yields(this.#hasFollowed, this.#clock.monotonicMs())
   }
 
   /** Why this process, as the owner, is to leave the fleet to another one; null where it is not. */
   #causeToLeave(): LeavingCause | null {
     const look = {
-      selfId: this.#self.memberId,
       ownedEpoch: this.#owning === null ? null : this.#lock.epoch,
       linkedEpoch: this.#linkedEpoch === 0 ? null : this.#linkedEpoch,
       others: this.#heardOthers().map((other) => ({
@@ -508,7 +508,7 @@ class Member implements RunningMember {
       return
     }
     this.#options.log.warn({}, LEAVES[cause])
-    this.#leaving.left(cause, this.#self.memberId, this.#clock.monotonicMs())
+    this.#leaving.left(cause, this.#clock.monotonicMs())
     this.#handingOver = this.#handOver(this.#owning!).catch((error) => {
       this.#options.log.error({ err: error }, 'could not leave the fleet to another process')
       this.#options.onFatal(LEAVES[cause])
