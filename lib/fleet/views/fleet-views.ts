@@ -97,7 +97,10 @@ export class FleetViews {
       if (rest !== null) await rest
       if (workload.isDeleted) continue
       looked.push(workload)
-      asked.push(...[...this.#uncompared(workload)].slice(0, PAIRS_MAX))
+      for (const instance of this.#uncompared(workload)) {
+        if (asked.length >= PAIRS_MAX) break
+        asked.push(instance)
+      }
     }
     await matches.prepare(asked, assignmentOf)
     for (const workload of looked) {
