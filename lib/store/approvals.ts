@@ -4,7 +4,6 @@ import type { APPROVAL_STATUSES } from '../wire/values.ts'
 import { DRAFT_OF_A } from './approval-drafts.ts'
 import { authorsOf } from './approval-votes.ts'
 import { columns } from './columns.ts'
-import { noteClaimsApproved } from './commit-authors.ts'
 import type { Db } from './db.ts'
 import type { Push } from './pushes.ts'
 
@@ -413,7 +412,7 @@ export async function touchApproval(tx: Db, id: string, now: Date): Promise<Appr
   return rows[0]!
 }
 
-/** Mark a request approved, and what was claimed of it; its row must be locked, and nobody pushed or closed it. */
+/** Mark a request approved, and with it (migration 0110) what was claimed of it in Git; its row must be locked, and nobody pushed or closed it. */
 export async function markApproved(
   tx: Db,
   approval: { id: string; approver: string; approverId: string; comment: string; now: Date },
@@ -425,7 +424,6 @@ export async function markApproved(
      where id = $1 returning ${COLUMNS}`,
     [id, approver, approverId, now, comment],
   )
-  await noteClaimsApproved(tx, rows[0]!, now)
   return rows[0]!
 }
 

@@ -1,5 +1,3 @@
-import { gitGroupOf, gitOwnerOf } from '../model/git-group.ts'
-import type { Approval } from './approvals.ts'
 import type { Db } from './db.ts'
 
 /**
@@ -42,7 +40,8 @@ export async function areCommitAuthorsNoted(
 /**
  * Keep whom a commit names, in the forms of `toAuthorNames`, for the text that it brought, as the word of whoever asks for
  * it. `since`: when it was first asked for there in this owner's name, be it by another account; `hasRun`: it runs there,
- * and the owner keeps the place.
+ * and the owner keeps the place. When that was approved the database notes by itself (migration 0110), on what is claimed by
+ * then: whoever claims it afterwards, as by a hand-over, named nobody whom whoever approved it was told of.
  */
 export async function noteCommitAuthors(
   tx: Db,
@@ -51,16 +50,13 @@ export async function noteCommitAuthors(
   now: Date,
 ): Promise<void> {
   await tx.execute(
-    `insert into commit_claims as l (config_hash, by_id, place, owner, since, has_run, run_at, approved_at)
-     values ($1, $2, $3, $4, $5, $6, $7, greatest(
-       (select max(approved_at) from commit_claims where config_hash = $1 and place = $3 and owner = $4),
-       (select max(approved_at) from approvals
-          where draft_hash = $1 and workload_id = $3 and (requester_id = $2 or target_group = $9))))
+    `insert into commit_claims as l (config_hash, by_id, place, owner, since, has_run, run_at)
+     values ($1, $2, $3, $4, $5, $6, $7)
      on conflict (config_hash, by_id, place) do update set owner = excluded.owner,
        since = least(l.since, excluded.since), has_run = l.has_run or excluded.has_run,
        run_at = case when l.has_run then coalesce(l.run_at, $8) else excluded.run_at end,
        approved_at = greatest(l.approved_at, excluded.approved_at)`,
-    [configHash, byId, place, owner, since, hasRun, hasRun ? now : null, now, gitGroupOf(owner)],
+    [configHash, byId, place, owner, since, hasRun, hasRun ? now : null, now],
   )
   await tx.execute(
     `insert into commit_authors (config_hash, name, noted_at, said, by_id)
@@ -70,22 +66,6 @@ export async function noteCommitAuthors(
        or (select count(*) from commit_authors where config_hash = $1 and by_id = $5) < ${NAMES_MAX}
      on conflict do nothing`,
     [configHash, authors.map(({ name }) => name), now, authors.map(({ said }) => said), byId],
-  )
-}
-
-/**
- * Note on what was claimed by whoever asked for a text on a workload, or by whoever speaks for the owner in Git for whom it
- * was asked for, that a person approved it. It stays known when the request is gone, and after a hand-over.
- */
-export async function noteClaimsApproved(
-  tx: Db,
-  { draftHash, workloadId, requesterId, targetGroup }: Approval,
-  now: Date,
-): Promise<void> {
-  await tx.execute(
-    `update commit_claims set approved_at = greatest(approved_at, $5)
-     where config_hash = $1 and place = $2 and (by_id = $3 or owner = $4)`,
-    [draftHash, workloadId, requesterId, gitOwnerOf(targetGroup), now],
   )
 }
 

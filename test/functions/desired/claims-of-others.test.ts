@@ -74,6 +74,13 @@ async function release(as: SignedIn, agent: FakeAgent): Promise<void> {
   await ctx.advance(1)
 }
 
+/** Approve a request as a version of muster does that knows nothing of what was claimed. */
+const approveByOlder = (id: string): Promise<number> =>
+  database.pool.execute(`update approvals set status = 'approved', approved_at = $2 where id = $1`, [
+    id,
+    ctx.clock.now(),
+  ])
+
 /** Push an approved request, and have it run. */
 async function run(agent: FakeAgent, id: string): Promise<void> {
   const push = `POST ${pathOf(agent)}/approvals/${id}/push`
@@ -229,6 +236,48 @@ describe('a token that names everybody keeps nobody from approving', () => {
     expect(await approve(shop, await request(shop, handed), ann)).toBe('approved')
   })
 
+  it('what others ask for elsewhere, by what it says between the approval and the first look at what runs, by an older version', async () => {
+    const id = await wish(eve, other, TEXT, naming())
+    await approveByOlder(id)
+    await ctx.advance(1)
+    // The same version notes when it first finds the text running, and whom it is told by then.
+    await database.pool.execute(
+      `insert into commit_authors (config_hash, name, noted_at, said, by_id)
+       select config_hash, $1, $2, $1, by_id from commit_claims`,
+      [ann.email.toLowerCase(), ctx.clock.now()],
+    )
+    await database.pool.execute('update commit_claims set has_run = true, run_at = $1', [ctx.clock.now()])
+    await ctx.advance(1)
+    expect(await approve(shop, await request(shop, TEXT), ann)).toBe('approved')
+  })
+
+  it('what others ask for elsewhere, by what it had said elsewhere before it got what was approved without that', async () => {
+    const handed = `${TEXT}# handed over\n`
+    const id = await wish(pipeline, other, handed, naming(bob))
+    const body = { owner: 'shops', config: handed, ...naming(ann) }
+    const spare = fakeAgent(ctx.fleet)
+    await ctx.advance(300)
+    const said = await invoke(ctx, `POST ${pathOf(spare)}/desired`, { as: heir.token, body })
+    expect(said.status, JSON.stringify(said.json)).toBe(200)
+    await ctx.advance(1)
+    expect(await approve(other, id, eve)).toBe('approved')
+    const { status } = await invoke(ctx, `POST ${pathOf(other)}/approvals/${id}/push`, {
+      as: eve.token,
+      body: { comment: 'go', prod_double_confirmed: true },
+    })
+    expect(status).toBe(202)
+    other.apply()
+    await ctx.advance(5_000)
+    await handOver('shops')
+    const taken = { owner: 'shops', config: handed, ...naming() }
+    const got = await invoke(ctx, `POST ${pathOf(other)}/desired`, { as: heir.token, body: taken })
+    expect(got.json).toMatchObject({ action: 'unchanged' })
+    await ctx.advance(1)
+    const next = await request(shop, handed)
+    expect(await approve(shop, next, bob)).toBe('author')
+    expect(await approve(shop, next, ann)).toBe('approved')
+  })
+
   it('what others ask for elsewhere, by what it says in Git once what it asked for by hand was approved', async () => {
     const body = { draft_yaml: TEXT, comment: 'by hand' }
     const made = await invoke(ctx, `POST ${pathOf(other)}/approvals`, { as: eve.token, body })
@@ -286,6 +335,11 @@ describe('whoever made a text stays its author', () => {
     await ctx.advance(300)
     await wish(pipeline, other, NEXT, naming(ann))
     expect(await approve(elsewhere, await request(elsewhere, NEXT), ann)).toBe('author')
+  })
+
+  it('everywhere, once an older version of muster approved it', async () => {
+    await approveByOlder(await wish(pipeline, shop, TEXT, naming(ann)))
+    expect(await approve(other, await request(other, TEXT), ann)).toBe('author')
   })
 
   it('everywhere, also where it was handed over before and after somebody approved it', async () => {

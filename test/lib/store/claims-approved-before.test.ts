@@ -46,3 +46,27 @@ it('what was claimed of a request that is approved by an upgrade counts as appro
     ])
   })
 })
+
+it('what was claimed of what somebody else got approved there, before a hand-over and an upgrade, names nobody as judged', async () => {
+  await onEmptySchema(database, async ({ connection, all, before, run }) => {
+    await run(before(110))
+    await connection.execute(
+      `insert into commit_claims (config_hash, by_id, place, owner, since, has_run, run_at, approved_at)
+       select repeat('a', 64), by_id, place, owner, now(), true, now(), approved_at::timestamptz from (values
+         ('first', 'w', 'shop', '2026-01-02'), ('second', 'w', 'shop', null), ('else', 'w', 'others', null),
+         ('second', 'v', 'shop', null)) as of (by_id, place, owner, approved_at)`,
+    )
+    await run(all)
+    expect(
+      await connection.query(
+        `select by_id || ' ' || place as claim, approved_at::date::text as day
+         from commit_claims order by claim`,
+      ),
+    ).toEqual([
+      { claim: 'else w', day: null },
+      { claim: 'first w', day: '2026-01-02' },
+      { claim: 'second v', day: null },
+      { claim: 'second w', day: '-infinity' },
+    ])
+  })
+})
