@@ -39,6 +39,7 @@ import type { FollowedPush, Instance, Rollout, Workload } from './state/model.ts
 import { noteOfferNotSent } from './state/offer-state.ts'
 import type { Outcome, PlannedTarget } from './state/outcomes.ts'
 import { type FleetParts, isCompatible } from './state/parts.ts'
+import { StandStill } from './state/stand-still.ts'
 import { compareInstances, FleetState, followedPushes } from './state/state.ts'
 import { WriteBehind } from './state/write-behind.ts'
 
@@ -75,12 +76,14 @@ export class Fleet implements FleetPort {
   readonly #receiver: Receiver
   readonly #leaving: WorkloadLeaving
   readonly #settings: WorkloadSettings
+  readonly #standStill: StandStill
   #isStopped = false
   /** When agents could first be told of, by the monotonic clock. */
   #openSinceMs = 0
 
   constructor(deps: FleetDeps) {
     this.#deps = deps
+    this.#standStill = new StandStill(deps.clock, TICK_MS)
     this.writer = new WriteBehind(deps, new TouchedWorkloads(deps, this.state))
     const tell = (outcome: Outcome) => this.#follow(outcome)
     const parts: FleetParts = { deps, state: this.state, writer: this.writer, tell }
@@ -243,6 +246,7 @@ export class Fleet implements FleetPort {
   #keepTime(): void {
     this.#deps.timers.after(TICK_MS, () => {
       if (this.#isStopped) return
+      this.#standStill.tick()
       this.#presence.tick()
       this.offers.tick()
       this.#ends.tick()
@@ -279,7 +283,9 @@ export class Fleet implements FleetPort {
 
   connectionClosed(connection: AgentConnection, options: { isOurDoing?: boolean } = {}): void {
     // A graceful stop writes no disconnected events: the agents come back to the next owner.
-    if (!this.#isStopped) this.#receiver.connectionClosed(connection, options)
+    if (this.#isStopped) return
+    const isOurDoing = options.isOurDoing === true || this.#standStill.isRecent
+    this.#receiver.connectionClosed(connection, { isOurDoing })
   }
 
   /** A front does not have this agent on this connection any more, and says nothing of why: it is away. */

@@ -3,6 +3,7 @@ import { EffectiveConfigs } from '../fleet/intake/effective-configs.ts'
 import { OUR_CAPABILITIES } from '../fleet/intake/new-instance.ts'
 import { AGENT_LIMITS } from '../fleet/state/agent-limits.ts'
 import type { FleetDeps } from '../fleet/state/deps.ts'
+import { StandStill } from '../fleet/state/stand-still.ts'
 import type { Timers } from '../fleet/state/timers.ts'
 import type { AboutReport, AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
 import { type AgentReport, askedBy, type ServerMessage } from '../opamp/report.ts'
@@ -80,6 +81,7 @@ export class FrontAgents implements FleetPort {
   readonly #polls: FrontPolls
   readonly #offers: FrontOffers
   readonly #endings: FrontEndings
+  readonly #standStill: StandStill
   /** By the connection's id, and by uid. */
   readonly #connections = new Map<number, Held>()
   readonly #kept: KeptReports
@@ -117,6 +119,7 @@ export class FrontAgents implements FleetPort {
     const { clock, timers, texts, pollsMax, keptBytesMax = KEPT_BYTES_MAX } = parts
     this.#kept = new KeptReports(keptBytesMax, () => this.#connections.values())
     this.#endings = new FrontEndings(clock)
+    this.#standStill = new StandStill(clock, SEEN_MS)
     this.#offers = new FrontOffers({ ...toOwner, clock, texts })
     this.#polls = new FrontPolls({
       ...toOwner,
@@ -234,7 +237,7 @@ export class FrontAgents implements FleetPort {
     const uids = [...held.agents.keys()]
     for (const bound of held.agents.values()) this.#forget(bound)
     this.#connections.delete(connection.id)
-    if (isOurDoing) this.#sayBoundSoon()
+    if (isOurDoing || this.#standStill.isRecent) this.#sayBoundSoon()
     else this.#sayEnded(connection.id, uids)
   }
 
@@ -416,7 +419,10 @@ export class FrontAgents implements FleetPort {
     this.#link?.send(['form', bound.connection.id, bound.uid, form])
   }
 
-  /** Connections were ended by this process: by the list the owner ends them too, and counts no agent as lost. */
+  /**
+   * Connections were ended by this process, or as it stood still: by the list the owner ends them too, and counts no
+   * agent as lost.
+   */
   #sayBoundSoon(): void {
     if (this.#isBoundDue) return
     this.#isBoundDue = true
@@ -444,6 +450,7 @@ export class FrontAgents implements FleetPort {
   #keepTime(): void {
     this.#parts.timers.after(SEEN_MS, () => {
       if (this.#isStopped) return
+      this.#standStill.tick()
       this.#sayCounts()
       this.#saySeen()
       this.#effective.tick()

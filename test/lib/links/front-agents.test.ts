@@ -359,6 +359,27 @@ describe('a front', () => {
     expect(said.at(-1)).toEqual(['ended', expect.any(Number), 2, uidOf(2)])
   })
 
+  it('counts no agent as lost whose socket ended while the process stood still', () => {
+    const { agents, clock, said, link, say, timers, connections } = openFront()
+    agents.linked(link)
+    for (const id of [1, 2, 3]) say(id, 1, DESCRIBED)
+    timers.advance(5_000)
+    clock.advance(16_000)
+    said.length = 0
+    // One is heard before the timers, one after them, and one once all that had come is heard.
+    agents.connectionClosed(connections.get(1)!)
+    timers.advance(0)
+    agents.connectionClosed(connections.get(3)!)
+    timers.advance(0)
+    expect(said.filter(([kind]) => kind === 'bound' || kind === 'ended')).toEqual([
+      ['bound', `2:${uidOf(2)},3:${uidOf(3)}`],
+      ['bound', `2:${uidOf(2)}`],
+    ])
+    timers.advance(5_000)
+    agents.connectionClosed(connections.get(2)!)
+    expect(said.at(-1)).toEqual(['ended', expect.any(Number), 2, uidOf(2)])
+  })
+
   it('sends no offer that was under way for over two seconds, also where the link is always that slow', () => {
     const { agents, clock, said, link, say, told } = openFront({ aa: 'one' })
     agents.linked(link)

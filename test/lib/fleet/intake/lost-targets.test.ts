@@ -100,6 +100,23 @@ describe('a config that kills one agent of several', () => {
     expect(workload.newestPush!.pushId).toBe(push.pushId)
   })
 
+  it('does not count one whose socket ended while our process stood still', async () => {
+    const agents = [join(), join()] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    await ctx.advance(2_000)
+    ctx.timers.after(0, () => {
+      ctx.clock.advance(16_000)
+      agents[1].lose()
+    })
+    await ctx.advance(500)
+    expect(targetOf(agents[1]).losses).toBe(0)
+    const again = join(agents[1].uid)
+    await ctx.advance(5_000)
+    again.lose()
+    expect(targetOf(again).losses).toBe(1)
+  })
+
   it('is not offered there after our restart either', async () => {
     const agents = [join(), join()] as const
     await pushConfig(ctx.fleet, agents[0].workloadId, YAML)

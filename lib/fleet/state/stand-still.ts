@@ -1,0 +1,40 @@
+import type { Clock } from '../../clock.ts'
+
+/** A tick that comes this much too late shows that the process stood still. */
+const LATE_MS = 2_000
+/** How long a process that stood still takes at most to hear what had come meanwhile. */
+const CATCH_UP_MS = 2_000
+
+/**
+ * Whether this process stood still a moment ago, told by ticks that came too late. Of sockets that ended meanwhile it
+ * knows neither when nor why: their agents may have left because nobody answered them.
+ */
+export class StandStill {
+  readonly #clock: Clock
+  readonly #everyMs: number
+  #tickMs: number | null = null
+  #caughtUpMs = 0
+
+  /** `everyMs`: how often `tick` is called. */
+  constructor(clock: Clock, everyMs: number) {
+    this.#clock = clock
+    this.#everyMs = everyMs
+  }
+
+  /** To be called at equal distances by a timer. */
+  tick(): void {
+    const nowMs = this.#clock.monotonicMs()
+    if (this.#isLate(nowMs)) this.#caughtUpMs = nowMs + CATCH_UP_MS
+    this.#tickMs = nowMs
+  }
+
+  /** Sockets may be heard before the timer that is too late. */
+  get isRecent(): boolean {
+    const nowMs = this.#clock.monotonicMs()
+    return nowMs < this.#caughtUpMs || this.#isLate(nowMs)
+  }
+
+  #isLate(nowMs: number): boolean {
+    return this.#tickMs !== null && nowMs - this.#tickMs > this.#everyMs + LATE_MS
+  }
+}
