@@ -40,7 +40,7 @@ import { noteOfferNotSent } from './state/offer-state.ts'
 import type { Outcome, PlannedTarget } from './state/outcomes.ts'
 import { type FleetParts, isCompatible } from './state/parts.ts'
 import { StandStill } from './state/stand-still.ts'
-import { compareInstances, FleetState, followedPushes } from './state/state.ts'
+import { compareInstances, FleetState, followedPushes, isAwaited } from './state/state.ts'
 import { WriteBehind } from './state/write-behind.ts'
 
 const TICK_MS = 1_000
@@ -387,8 +387,8 @@ export class Fleet implements FleetPort {
   }
 
   /** Whether nobody knows yet if a workload is away: this process has just started, and its agents may be on their way. */
-  isAwaited({ awaitedUntilMs }: Workload): boolean {
-    return awaitedUntilMs !== null && this.#deps.clock.monotonicMs() < awaitedUntilMs
+  isAwaited(workload: Workload): boolean {
+    return isAwaited(workload, this.#deps.clock.monotonicMs())
   }
 
   /**

@@ -52,8 +52,9 @@ export function commonOf({
 const mayBeOutage = (rule: AlertRecord['rule']): boolean =>
   rule === 'workload_down' || rule === 'workload_unhealthy'
 
-/** Since when it is so, as far as is known. */
-const sinceOf = ({ about, fired_at: at }: Groupable): string => about?.lost_at ?? at
+/** Since when it is so, as far as is known: an alert comes later than what it is about. */
+export const sinceOf = ({ about, fired_at: at }: Pick<Groupable, 'about' | 'fired_at'>): string =>
+  about?.lost_at ?? at
 
 /** Open alerts without a cause of their own that came within the same minutes, where they are many. */
 function findOutages<A extends Groupable>(alerts: readonly A[]): AlertGroup<A>[] {

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { FleetTally } from '../fleet/views/tally.ts'
-import type { AlertGroup, Groupable } from '../model/alert-groups.ts'
+import { type AlertGroup, type Groupable, sinceOf } from '../model/alert-groups.ts'
 import {
   type Alert,
   listAlertsByIds,
@@ -74,7 +74,7 @@ function tellAlike(
   { alerts, common }: AlertGroup<LookedAt>,
   lineOf: (id: string) => FleetSummaryWorkload[],
 ): Alike {
-  const since = alerts.map(({ fired_at: at }) => at).sort()[0]!
+  const since = alerts.map(sinceOf).sort()[0]!
   const workloads = alerts.slice(0, NAMED_MAX).flatMap(({ workload_id: id }) => lineOf(id))
   const outage = common.kind === 'outage' ? { outage: common.outage } : {}
   return { count: alerts.length, since, workloads, ...outage }

@@ -32,7 +32,7 @@ export const AlertAbout = named(
     environment: string(),
     cluster: string(),
     is_production: boolean(),
-    lost_at: note('Since when it counts as disconnected, where it does now.', optional(string())),
+    lost_at: note('Since when no instance of it is there, where it is disconnected now.', optional(string())),
   }),
 )
 export type AlertAbout = Infer<typeof AlertAbout>

@@ -63,7 +63,10 @@ export const WorkloadTrouble = named(
   'The worst thing that there is to say about a workload.',
   type({
     kind: enums(WORKLOAD_TROUBLES),
-    since: note('Absent where it is not known.', optional(string())),
+    since: note(
+      'Absent where it is not known. Of a workload without an instance: when the last one was there, however late that was noticed.',
+      optional(string()),
+    ),
     count: note('Instances that it is about, of `total`.', optional(number())),
     total: optional(number()),
     unhealthy_count: note(

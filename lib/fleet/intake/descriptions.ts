@@ -47,7 +47,7 @@ export class Descriptions {
     if (!wasLive || former !== workload) this.#arrive(instance, workload, former)
     this.#presence.announce(instance, workload)
     if (formerVersion !== '' && version !== '' && version !== formerVersion && wasLive)
-      this.#presence.event(instance, workload, 'version_changed', formerVersion)
+      this.#presence.event(instance, workload, 'version_changed', { prevVersion: formerVersion })
     if (!instance.reported.isKnown && canReport(instance)) state.unknownReported.add(instance)
   }
 

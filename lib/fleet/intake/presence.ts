@@ -142,7 +142,7 @@ export class Presence {
     instance: Instance,
     workload: Workload,
     eventType: 'connected' | 'disconnected' | 'version_changed',
-    prevVersion = '',
+    { prevVersion = '', at = this.#parts.deps.clock.now() }: { prevVersion?: string; at?: Date } = {},
   ): void {
     this.#parts.writer.event({
       workloadId: workload.id,
@@ -151,7 +151,7 @@ export class Presence {
       eventType,
       version: eventType === 'disconnected' ? '' : instance.version,
       prevVersion,
-      occurredAt: this.#parts.deps.clock.now(),
+      occurredAt: at,
     })
   }
 
@@ -204,15 +204,29 @@ export class Presence {
     if (workload === null && !instance.isDescribed) this.forget(instance)
     if (workload === null) return
     // Where muster lost the link to its front, the agent has noticed nothing, and most likely is still there.
-    if (instance.cutOff === null) this.#announceEnd(instance)
+    if (instance.cutOff === null) {
+      const isSilent = how === 'lost' && connection.transport === 'http'
+      this.#announceEnd(instance, this.#lastHeard(instance, workload, isSilent))
+    }
     if (how === 'goodbye') this.#reports.gone(instance)
     this.uncount(instance, workload)
   }
 
-  /** Write into the workload's history that the instance is not connected any more, once. */
-  #announceEnd(instance: Instance): void {
+  /**
+   * When an instance that has left was there last: until its connection ended, or until its last message where it fell
+   * silent. Its workload was seen then.
+   */
+  #lastHeard(instance: Instance, workload: Workload, isSilent: boolean): Date {
+    if (isSilent) return instance.lastMessageAt
+    workload.lastSeenAt = this.#parts.deps.clock.now()
+    this.#parts.writer.seen(workload)
+    return workload.lastSeenAt
+  }
+
+  /** Write into the workload's history that the instance is not connected any more, and since when, once. */
+  #announceEnd(instance: Instance, at = this.#parts.deps.clock.now()): void {
     if (instance.isAnnounced && instance.workload !== null)
-      this.event(instance, instance.workload, 'disconnected')
+      this.event(instance, instance.workload, 'disconnected', { at })
     instance.isAnnounced = false
   }
 

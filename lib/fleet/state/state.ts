@@ -181,6 +181,10 @@ export function toWorkload(stored: StoredWorkload, hasUnreadableLabels = false):
   }
 }
 
+/** Whether instances of a workload that were there before this process started may still come. */
+export const isAwaited = ({ awaitedUntilMs }: Pick<Workload, 'awaitedUntilMs'>, nowMs: number): boolean =>
+  awaitedUntilMs !== null && nowMs < awaitedUntilMs
+
 /** Note in memory that a hash is in quarantine for an instance that failed it. */
 export function quarantineInstance(workload: Workload, hash: string, instanceUid: string): void {
   const uids = workload.quarantinedInstances.get(hash) ?? new Set<string>()

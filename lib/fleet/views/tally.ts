@@ -40,10 +40,9 @@ export interface FleetTally {
 }
 
 type Version = FleetSummary['versions']['first'][number]
-type LostKind = 'disconnected' | 'leaving'
 /** Those that were lost in one minute, and the worst of them. */
 type Lost = { worst: SteadyRecord[]; losses: LossCount }
-type LostByMinute = Record<LostKind, Map<number, Lost>>
+type LostByMinute = Map<number, Lost>
 
 /** Note a workload whose trouble is that it has no instances with those of its minute; false for others. */
 function noteLost(found: LostByMinute, record: SteadyRecord): boolean {
@@ -51,14 +50,14 @@ function noteLost(found: LostByMinute, record: SteadyRecord): boolean {
   if (kind !== 'disconnected' && kind !== 'leaving') return false
   const minute = minuteOf(since)
   if (minute === null) return false
-  const known = found[kind].get(minute) ?? { worst: [], losses: new LossCount() }
+  const known = found.get(minute) ?? { worst: [], losses: new LossCount() }
   known.losses.add({ since, environment: environmentOf(record), cluster: clusterOf(record) })
   keepFirst(known.worst, record, WORST)
-  found[kind].set(minute, known)
+  found.set(minute, known)
   return true
 }
 
-/** One of the worst; of an outage that is no guess any more how many it is about, else 0. */
+/** One of the worst; of an outage how many it is about, else 0. */
 interface Leading {
   record: SteadyRecord
   lead: number
@@ -71,16 +70,14 @@ const LEADING: First<Leading> = {
 }
 
 /** Those that were lost within the same minutes: as one where they are many. */
-function leadersOf(kind: LostKind, losts: readonly Lost[]): Leading[] {
+function leadersOf(losts: readonly Lost[]): Leading[] {
   const [losses, worst] = [new LossCount(), [] as SteadyRecord[]]
   for (const lost of losts) {
     losses.merge(lost.losses)
     for (const record of lost.worst) keepFirst(worst, record, WORST)
   }
   if (losses.count < OUTAGE_MIN) return worst.map((record) => ({ record, lead: 0, outage: null }))
-  // One that has only just left may come back.
-  const lead = kind === 'disconnected' ? losses.count : 0
-  return [{ record: worst[0]!, lead, outage: losses.toOutage() }]
+  return [{ record: worst[0]!, lead: losses.count, outage: losses.toOutage() }]
 }
 
 /** The worst of all, where many that were lost together count as one and the largest stand first; and which these are. */
@@ -90,14 +87,10 @@ async function worstOf(
 ): Promise<{ worstIds: string[]; outages: Map<string, Outage> }> {
   const first: Leading[] = []
   for (const record of others) keepFirst(first, { record, lead: 0, outage: null }, LEADING)
-  for (const kind of ['disconnected', 'leaving'] as const)
-    for await (const piece of inTurns(runsOfMinutes(lost[kind].keys()), CHUNK))
-      for (const run of piece)
-        for (const leading of leadersOf(
-          kind,
-          run.map((minute) => lost[kind].get(minute)!),
-        ))
-          keepFirst(first, leading, LEADING)
+  for await (const piece of inTurns(runsOfMinutes(lost.keys()), CHUNK))
+    for (const run of piece)
+      for (const leading of leadersOf(run.map((minute) => lost.get(minute)!)))
+        keepFirst(first, leading, LEADING)
   return {
     worstIds: first.map(({ record }) => record.id),
     outages: new Map(first.flatMap(({ record, outage }) => (outage === null ? [] : [[record.id, outage]]))),
@@ -159,7 +152,7 @@ export async function tallyRecords(
   const names = new Map<string, number>()
   const [calmIds, currentIds] = [new Set<string>(), new Set<string>()]
   const others: SteadyRecord[] = []
-  const lost: LostByMinute = { disconnected: new Map(), leaving: new Map() }
+  const lost: LostByMinute = new Map()
   let [troubledCount, loudCount] = [0, 0]
   await eachInTurns(records, { size: CHUNK, clock }, (record) => {
     if (record.archived_at) return

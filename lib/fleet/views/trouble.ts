@@ -5,7 +5,7 @@ import type { WorkloadTrouble } from '../../wire/workloads.ts'
 import { UNHEALTHY_SHARE } from '../decide/status.ts'
 import { listDegrading } from '../state/derive.ts'
 import type { Instance, Workload } from '../state/model.ts'
-import { assignmentOf, followedOf } from '../state/state.ts'
+import { assignmentOf, followedOf, isAwaited } from '../state/state.ts'
 import { judgeAftermath, takenBackBy } from './aftermath.ts'
 import type { Drifted } from './drifted.ts'
 import { type TextAccess, whyOf } from './errors.ts'
@@ -35,14 +35,16 @@ export function findTrouble(
   texts: TextAccess,
 ): WorkloadTrouble | null {
   if (workload.archivedAt !== null) return null
-  if (workload.status === 'disconnected')
-    return { kind: 'disconnected', since: (workload.disconnectedAt ?? workload.lastSeenAt).toISOString() }
+  if (workload.status === 'disconnected') return { kind: 'disconnected', since: lostSince(workload) }
   const unhealthy = findUnhealthy(workload, facts, texts)
   const ofPush = findPushTrouble(workload, texts)
   if (ofPush === null) return unhealthy ?? findLesser(workload, facts, texts)
   if (unhealthy === null) return ofPush
   return isOverFor(ofPush, unhealthy) ? unhealthy : besidePush(ofPush, unhealthy)
 }
+
+/** Since when nothing of a workload is there: when it was noticed, and when it counted as disconnected, is later. */
+const lostSince = ({ lastSeenAt }: Workload): string => lastSeenAt.toISOString()
 
 /** Whether a failed push is no reason any more: all are back at what they ran, and most are unhealthy with that. */
 const isOverFor = ({ aftermath }: WorkloadTrouble, { kind }: WorkloadTrouble): boolean =>
@@ -169,7 +171,10 @@ function findLesser(workload: Workload, facts: TroubleFacts, texts: TextAccess):
   if (altered > 0 && !isUnderWay(workload, facts)) return { kind: 'altered', count: altered, total }
   // One without instances keeps the status that they gave it for a while; it is not what is the matter any more.
   if (presenceOf(workload.status, total) === 'leaving')
-    return { kind: 'leaving', since: workload.lastSeenAt.toISOString() }
+    // What was there before this process started is awaited: that it was lost is not known yet.
+    return isAwaited(workload, facts.nowMs)
+      ? { kind: 'leaving' }
+      : { kind: 'leaving', since: lostSince(workload) }
   if (workload.status === 'degraded') return { kind: 'degraded' }
   return facts.isVersionOutdated ? { kind: 'outdated' } : null
 }

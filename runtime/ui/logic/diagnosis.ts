@@ -107,7 +107,8 @@ export function diagnose(
 ): Diagnosis {
   if (workload.archived_at) return { kind: 'archived', since: workload.archived_at }
   if (workload.status === 'disconnected') return { kind: 'disconnected', since: workload.last_seen_at }
-  if (workload.trouble?.kind === 'leaving') return { kind: 'leaving', since: workload.last_seen_at }
+  if (workload.trouble?.kind === 'leaving')
+    return { kind: 'leaving', since: workload.trouble.since ?? workload.last_seen_at }
   const reason = readOnlyReason(workload)
   const fromPush = reason === null ? diagnosePush(workload, history) : null
   if (rollout?.status === 'halted' && fromPush?.kind === 'rollout') return { kind: 'rollout_halted', rollout }

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { type ComponentChildren, Fragment } from 'preact'
 import { useMemo, useRef } from 'preact/hooks'
-import type { AlertGroup } from '../../../lib/model/alert-groups.ts'
+import { type AlertGroup, sinceOf } from '../../../lib/model/alert-groups.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import { alertTexts, describeAlertGroup, describeNext, describeWhere } from '../i18n/alerts.ts'
 import { say } from '../i18n/define.ts'
@@ -176,7 +176,7 @@ const soonFor = (count: number): number => (count > MANY ? 3_000 : 250)
 
 const worstOf = ({ alerts }: AlertGroup): AlertRecord =>
   alerts.find(({ severity }) => severity === 'critical') ?? alerts[0]!
-const earliestOf = ({ alerts }: AlertGroup): string => alerts.map(({ fired_at: at }) => at).sort()[0]!
+const earliestOf = ({ alerts }: AlertGroup): string => alerts.map(sinceOf).sort()[0]!
 
 /** What each alert is found by. Made once for all that is typed: of thousands it takes longer than a key should. */
 function useTexts(alerts: readonly AlertRecord[]): (alert: AlertRecord) => string {

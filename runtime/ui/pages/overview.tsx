@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import { type Common, commonOf } from '../../../lib/model/alert-groups.ts'
+import { type Common, commonOf, sinceOf } from '../../../lib/model/alert-groups.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
@@ -197,7 +197,7 @@ function PressingAlert({ of: { alert, alike, is_over: isOver, workload } }: { of
               {nameOfSubject(alert, workload)}
             </a>{' '}
             <span class="muted">
-              · {rule} · <Ago at={alert.fired_at} />
+              · {rule} · <Ago at={sinceOf(alert)} />
             </span>
           </>
         )}
