@@ -10,7 +10,7 @@ import { scopesOf } from '../model/scopes.ts'
 import { type ChangeReach, isReachWithin } from '../selectors/within-scope.ts'
 import { listAuthors, listCampaignAuthors } from '../store/approval-votes.ts'
 import type { CampaignSummary, StoredCampaignApproval } from '../store/campaigns.ts'
-import { toAskedVersion } from '../store/commit-authors.ts'
+import { lockNames, toAskedVersion } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import { findVersion, type StoredVersion } from '../store/fleet-configs.ts'
 import { keepsProduction } from '../store/reviews.ts'
@@ -132,6 +132,17 @@ export async function standingOf(
   const asked = await readApprovalCase(tx, change, now)
   const text = { id: '', draftHash: plan.hash, ownAuthors: plan.ownAuthors }
   return { asked, judgement: judgeApprovals(asked), requestedAt, covers, text, carried: plan.carried }
+}
+
+/**
+ * Make whoever decides about a campaign, once its row is locked, take turns with those who add names to what it carries. A
+ * patch carries nothing that names are noted of.
+ */
+export async function lockNamesOf(tx: Db, { change }: Pick<CampaignSummary, 'change'>): Promise<void> {
+  if (change.kind === 'text') await lockNames(tx, { hash: change.hash })
+  if (change.kind !== 'version') return
+  const { fleet_config_id: fleetConfigId, number } = change
+  await lockNames(tx, { hash: '', version: { fleetConfigId, number } })
 }
 
 /** The text or version that a campaign carries; null for a patch, which has no text of its own. */

@@ -45,7 +45,7 @@ import {
 import type { Db } from '../store/db.ts'
 import type { CampaignLimits, CampaignStatus } from '../wire/campaigns.ts'
 import type { ChangeEvent } from '../wire/news.ts'
-import { readCampaignStanding } from './approval.ts'
+import { lockNamesOf, readCampaignStanding } from './approval.ts'
 import type { CampaignParts } from './judge/parts.ts'
 import { isInOneOf } from './judge/scope.ts'
 import type { CampaignDraft } from './read-campaign.ts'
@@ -255,9 +255,9 @@ export async function approveCampaign(
 ): Promise<CampaignOutcome> {
   const { actor } = decision
   return take(parts, decision, 'approve', async (tx, before) => {
-    const standing = await readCampaignStanding(tx, before, parts.clock.now(), [actor.userId])
-    // Once that is read: whom a pipeline names of the version meanwhile is judged with it, and was named before.
+    await lockNamesOf(tx, before)
     const at = parts.clock.now()
+    const standing = await readCampaignStanding(tx, before, at, [actor.userId])
     const { asked, judgement } = standing
     const why = whyNotCounted(standing, actor.userId)
     if (why !== null)
@@ -309,6 +309,7 @@ export async function withdrawWithin(
 export async function startCampaign(parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> {
   const { actor } = decision
   return take(parts, decision, 'start', async (tx, before) => {
+    await lockNamesOf(tx, before)
     const startedAt = parts.clock.now()
     const { judgement } = await readCampaignStanding(tx, before, startedAt)
     if (!judgement.isEnough) return refuseUnapproved(judgement)

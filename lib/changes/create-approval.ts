@@ -89,7 +89,7 @@ const tellPending = (id: string): string =>
 export async function readRequest(
   parts: ApprovalParts,
   request: ApprovalRequest,
-): Promise<{ ok: true; wanted: NewApproval } | RequestRefusal> {
+): Promise<{ ok: true; wanted: Omit<NewApproval, 'createdAt'> } | RequestRefusal> {
   const [targetGroup, targetEnv, comment] = [
     request.targetGroup.trim(),
     request.targetEnv.trim(),
@@ -120,7 +120,7 @@ export async function readRequest(
   const { labels, trustedLabels } = target
   const prodTarget = isProduction({ targetEnv, targetGroup, labels, trustedLabels })
   if (prodTarget && !request.prodConfirmation) return refuse('production-confirmation-required')
-  const wanted: NewApproval = {
+  const wanted = {
     id: `car_${randomHex(16, parts.random)}`,
     workloadId: request.workloadId,
     draftYaml: request.draftYaml,
@@ -133,7 +133,6 @@ export async function readRequest(
     requester: request.actor.email,
     requesterId: request.actor.userId,
     prodConfirmation: request.prodConfirmation,
-    createdAt: parts.clock.now(),
   }
   return { ok: true, wanted }
 }
@@ -146,11 +145,12 @@ export async function storeRequest(
   parts: ApprovalParts,
   tx: ActTransaction,
   actor: ApprovalActor,
-  wanted: NewApproval,
+  read: Omit<NewApproval, 'createdAt'>,
 ): Promise<
   { ok: true; approval: Approval; event: Omit<AuditEvent, 'actor'> } | Refusal<'approval-drafts-too-large'>
 > {
   const { hub, counters } = parts
+  const wanted = { ...read, createdAt: parts.clock.now() }
   const { workloadId, draftHash: configHash } = wanted
   const by = { actor: actor.email, actorId: actor.userId, now: wanted.createdAt }
   const retired = await retirePendingApproval(tx, wanted, by)

@@ -326,8 +326,7 @@ async function keepWish(
     if (content !== null && (await areCommitAuthorsNoted(parts.db, claim, names)))
       return { ok: true, fleetConfigId: known.id, version }
   }
-  const now = parts.clock.now()
-  const id = known?.id ?? uuidv7(now, parts.random)
+  const id = known?.id ?? uuidv7(parts.clock.now(), parts.random)
   return parts.db.change('fleet-config.manage', actor, async (tx) => {
     const stands = known === null ? null : await lockFleetConfig(tx, known.id)
     // Somebody else may have made it or widened its selector since the guards: what is not one's own is not taken back.
@@ -337,6 +336,7 @@ async function keepWish(
     if (await isSpokenForByAnother(tx, owner, actor.userId)) return refuse('owner-taken', { owner })
     if (stands !== null && (await isBoundByAutoApply(tx, stands, definition)))
       return refuse('auto-apply-in-force')
+    const now = parts.clock.now()
     const isStored = await define(tx, { id, known, definition, by: actor.email, now })
     if (!isStored) return refuseRival(tx, definition.name, owner)
     // Another run may have stored the same just now: then this is its version.
@@ -358,7 +358,7 @@ async function keepWish(
     // Whoever speaks for the owner by now speaks for the version that was made in its name.
     const about = { since: content.createdAt, hasRun: false }
     const claim = { configHash: content.hash, byId: actor.userId, place: id, owner, ...about }
-    await noteCommitAuthors(tx, claim, [...authors, ...former], now)
+    await noteCommitAuthors(tx, claim, [...authors, ...former], parts.clock)
     await tx.record({
       action: 'fleet_config.manage',
       resource: 'fleet_config',

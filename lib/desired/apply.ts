@@ -238,7 +238,12 @@ const toClaim = ({ workloadId, owner, actor }: DesiredConfig, configHash: string
 })
 
 /** Note whom the commit of a wish names, and who made what Git asked for before it. */
-async function noteAuthors(tx: Db, wanted: DesiredConfig, standing: Standing, now: Date): Promise<void> {
+async function noteAuthors(
+  { clock }: Pick<ApprovalParts, 'clock'>,
+  tx: Db,
+  wanted: DesiredConfig,
+  standing: Standing,
+): Promise<void> {
   const { hash, managed, verdict, spokenFor } = standing
   const former = await listFormerAuthors(tx, wanted.workloadId, listUnseen(standing, wanted.owner))
   const isKeptThere = managed?.isAccepted === true || wanted.mayPush
@@ -247,11 +252,11 @@ async function noteAuthors(tx: Db, wanted: DesiredConfig, standing: Standing, no
     {
       ...toClaim(wanted, hash),
       // Whoever speaks for the owner by now speaks for what was requested in its name.
-      since: spokenFor?.createdAt ?? now,
+      since: spokenFor?.createdAt ?? clock.now(),
       hasRun: verdict.action === 'unchanged' && isKeptThere,
     },
     [...toAuthorNames(wanted), ...former],
-    now,
+    clock,
   )
 }
 
@@ -293,7 +298,7 @@ async function keepWish(
     const { managed, isSameWish, verdict, others } = standing
     if (isTooEarly(standing)) return { ok: true, verdict, proposed: null }
     const now = parts.clock.now()
-    await noteAuthors(tx, wanted, standing, now)
+    await noteAuthors(parts, tx, wanted, standing)
     const ended = await withdrawAll(parts, tx, others, { actor, comment: REPLACED, now })
     const isProposed = verdict.action === 'propose'
     if (isProposed && !asked.ok) return asked

@@ -1,4 +1,9 @@
+import type { Clock } from '../clock.ts'
 import type { Db } from './db.ts'
+import { LOCK_SPACE } from './lock-statements.ts'
+
+// A text's lock is a number that its hash gives, beside those of owners.
+const NAMES_SPACE = LOCK_SPACE + 2
 
 /**
  * So many names are kept of one text that name nobody here; whoever asks for it again and again with others adds no more.
@@ -38,6 +43,21 @@ export async function areCommitAuthorsNoted(
 }
 
 /**
+ * Make those who add names to a text or version, and those who judge an approval of it, take turns, until the transaction
+ * ends: when either is done is noted in this order. It is taken after all other locks of what is changed.
+ */
+export async function lockNames(
+  tx: Db,
+  { hash, version }: Pick<AskedText, 'hash' | 'version'>,
+): Promise<void> {
+  await tx.query(
+    `select pg_advisory_xact_lock(${NAMES_SPACE}, hashtext(coalesce((select content_hash from fleet_config_versions
+       where fleet_config_id::text = $2 and number = $3), $1)))`,
+    [hash, version?.fleetConfigId ?? null, version?.number ?? null],
+  )
+}
+
+/**
  * Keep whom a commit names, in the forms of `toAuthorNames`, for the text that it brought, as the word of whoever asks for
  * it. `since`: when it was first asked for there in this owner's name, be it by another account; `hasRun`: it runs there,
  * and the owner keeps the place. When that was approved the database notes by itself (migration 0110), on what is claimed by
@@ -47,8 +67,10 @@ export async function noteCommitAuthors(
   tx: Db,
   { configHash, byId, place, owner, since, hasRun }: CommitClaim & { since: Date; hasRun: boolean },
   authors: readonly CommitAuthor[],
-  now: Date,
+  clock: Pick<Clock, 'now'>,
 ): Promise<void> {
+  await lockNames(tx, { hash: configHash })
+  const now = clock.now()
   await tx.execute(
     `insert into commit_claims as l (config_hash, by_id, place, owner, since, has_run, run_at)
      values ($1, $2, $3, $4, $5, $6, $7)

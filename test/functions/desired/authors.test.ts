@@ -295,8 +295,8 @@ describe('a text is its authors’ for good', () => {
     })
     const spareClaim = { ...claimOf(configHash('spare'), agent.workloadId), since: now, hasRun: false }
     const names = Array.from({ length: 1_100 }, (_, at) => ({ name: `author ${at}`, said: null }))
-    await noteCommitAuthors(database.pool, spareClaim, names.slice(0, 1_000), now)
-    await noteCommitAuthors(database.pool, spareClaim, names.slice(1_000), now)
+    await noteCommitAuthors(database.pool, spareClaim, names.slice(0, 1_000), ctx.clock)
+    await noteCommitAuthors(database.pool, spareClaim, names.slice(1_000), ctx.clock)
     const claims = () =>
       database.pool.query<{ hash: string }>('select config_hash as hash from commit_claims')
     const count = async () =>
@@ -309,7 +309,7 @@ describe('a text is its authors’ for good', () => {
       database.pool,
       spareClaim,
       [bob.email, 'nobody'].map((name) => ({ name, said: name })),
-      now,
+      ctx.clock,
     )
     expect(await database.pool.query(spare)).toHaveLength(1_001)
     expect(await areCommitAuthorsNoted(database.pool, spareClaim, [bob.email])).toBe(true)

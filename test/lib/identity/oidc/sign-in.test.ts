@@ -155,7 +155,7 @@ describe('whose names commits may use', () => {
       database.pool,
       { configHash: HASH, byId: '', place: '', owner: '', since: new Date(0), hasRun: false },
       names.map((name) => ({ name, said: name })),
-      new Date(0),
+      { now: () => new Date(0) },
     )
   beforeEach(
     () => () =>
