@@ -17,7 +17,11 @@ interface Problem {
  * and of a failed audit its `side_effect_status`.
  */
 export const PROBLEMS = {
-  'account-unknown': { status: 400, error: 'to_account_id must be the id of a user or of a service account' },
+  'account-unknown': {
+    status: 400,
+    error:
+      'to_account_id must be the id of a user or of a service account, the e-mail of one user, or service: and a name',
+  },
   'activity-too-many': { status: 400, error: 'ids names more than {max} workloads' },
   'alert-ids-invalid': { status: 400, error: 'alert_ids must name 1 to {max} alerts' },
   'alert-needs-another': {

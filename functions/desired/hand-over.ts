@@ -23,7 +23,7 @@ export default defineHttp({
     const outcome = await handOver(ctx, actor, {
       owner: body.owner,
       toOwner: body.to_owner ?? body.owner,
-      toAccountId: body.to_account_id,
+      toAccount: body.to_account_id,
       workloadIds: body.workload_ids ?? null,
       fleetConfigIds: body.fleet_config_ids ?? null,
     })

@@ -3,12 +3,10 @@ import type { AuditFailure } from '../audit/delivery.ts'
 import type { AuditEvent } from '../audit/event.ts'
 import type { ApprovalActor, ApprovalParts } from '../changes/approval-parts.ts'
 import { withdrawAll } from '../changes/close-approval.ts'
-import { UUID } from '../ids.ts'
 import { gitGroupOf } from '../model/git-group.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { isStorable } from '../model/storable.ts'
 import { type Approval, listOpenApprovalsOfGroup } from '../store/approvals.ts'
-import type { Db } from '../store/db.ts'
 import {
   deleteWishesOfHeir,
   deleteWishesWhereHeirKeeps,
@@ -21,16 +19,15 @@ import {
   lockRequestsOf,
   moveOpenRequests,
 } from '../store/git-owners.ts'
-import { findServiceAccount } from '../store/service-accounts.ts'
-import { findUser } from '../store/users.ts'
+import { findAccountSaid } from '../store/users.ts'
 import { isOwner } from './owner.ts'
 
 /** What an owner in Git keeps and is to be another's: all of it, or these objects only where a list is given. */
 export interface WantedHandOver {
   owner: string
   toOwner: string
-  /** The user or service account that speaks for it from then on. */
-  toAccountId: string
+  /** The user or service account that speaks for it from then on: its id, an e-mail, or `service:` and its name. */
+  toAccount: string
   workloadIds: readonly string[] | null
   fleetConfigIds: readonly string[] | null
 }
@@ -54,15 +51,16 @@ export async function handOver(
   actor: ApprovalActor,
   wanted: WantedHandOver,
 ): Promise<HandOverOutcome> {
-  const { owner, toOwner, toAccountId, workloadIds, fleetConfigIds } = wanted
+  const { owner, toOwner, toAccount, workloadIds, fleetConfigIds } = wanted
   if (!isOwner(toOwner)) return refuse('owner-invalid')
-  if (!isStorable(toAccountId)) return refuse('account-unknown')
+  if (!isStorable(toAccount)) return refuse('account-unknown')
   const named = [...(workloadIds ?? []), ...(fleetConfigIds ?? [])]
   if (!isOwner(owner) || !named.every(isStorable)) return refuse('not-managed')
   return parts.db.change<HandOverOutcome>('config.hand-over', actor, async (tx) => {
     for (const name of [...new Set([owner, toOwner])].sort()) await lockOwner(tx, name)
-    const account = await findAccount(tx, toAccountId)
-    if (account === null) return refuse('account-unknown')
+    const heir = await findAccountSaid(tx, toAccount)
+    if (heir === null) return refuse('account-unknown')
+    const { id: toAccountId, email: account } = heir
     const isAll = workloadIds === null && fleetConfigIds === null
     const to = { owner, toOwner, accountId: toAccountId, account, now: parts.clock.now() }
     const groups = { from: gitGroupOf(owner), to: gitGroupOf(toOwner) }
@@ -112,13 +110,4 @@ async function giveWay(
     open.push(...(await listOpenApprovalsOfGroup(tx, workloadId, gitGroupOf(of.toOwner))))
   const comment = 'What another owner asked for was handed over'
   return { ended: await withdrawAll(parts, tx, open, { actor, comment, now: of.now }), left }
-}
-
-/** The name of a user or a service account; null where there is none of this id. */
-async function findAccount(tx: Db, id: string): Promise<string | null> {
-  if (!UUID.test(id)) return null
-  const user = await findUser(tx, id)
-  if (user !== undefined) return user.email
-  const account = await findServiceAccount(tx, id)
-  return account === undefined ? null : `service:${account.name}`
 }

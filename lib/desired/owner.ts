@@ -1,5 +1,7 @@
 import type { CommitAuthors } from '../changes/named-authors.ts'
 
+/** The address after a name, as Git writes both. */
+const ADDRESS = /<[^<>]*>$/
 const OWNER = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/
 
 /** Whether a text can be the name of an owner in Git. */
@@ -23,7 +25,10 @@ export function recordNamed({ commitAuthor, commitAuthors }: CommitAuthors): Rec
   }
 }
 
-/** The comment by which people see that a config is from Git: owner, commit and author. */
+/** So many characters of a commit tell it from others; the whole stands beside the comment. */
+const COMMIT_SHOWN = 12
+
+/** The comment by which people see that a config is from Git: owner, the beginning of the commit, and its author's name. */
 export function tellCommit({
   owner,
   commitSha,
@@ -33,8 +38,9 @@ export function tellCommit({
   commitSha: string
   commitAuthor: string
 }): string {
-  const at = commitSha === '' ? '' : ` at ${commitSha}`
-  const by = commitAuthor === '' ? '' : ` by ${commitAuthor}`
+  const at = commitSha === '' ? '' : ` at ${commitSha.slice(0, COMMIT_SHOWN)}`
+  const name = commitAuthor.replace(ADDRESS, '').trim() || commitAuthor
+  const by = name === '' ? '' : ` by ${name}`
   return `From Git: ${owner}${at}${by}`
 }
 

@@ -115,6 +115,16 @@ export async function findUser(db: Db, id: string): Promise<User | undefined> {
   return rows[0]
 }
 
+/** The user or service account of this id, this e-mail or this name after `service:`; null where none or several are meant. */
+export async function findAccountSaid(db: Db, said: string): Promise<{ id: string; email: string } | null> {
+  const rows = await db.query<{ id: string; email: string }>(
+    `SELECT id, email FROM users
+     WHERE id::text = $1 OR (kind = 'service' AND email = $1) OR (kind <> 'service' AND lower(email) = lower($1)) LIMIT 2`,
+    [said],
+  )
+  return rows.length === 1 ? rows[0]! : null
+}
+
 /** The key of a user in the order of `listUsers`. */
 export const userKey = (user: User): CursorKey => [user.createdAt.getTime(), user.id]
 

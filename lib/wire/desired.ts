@@ -90,7 +90,7 @@ export const HandOverRequest = named(
     owner: note('Who keeps it in Git until then.', defaulted(string(), '')),
     to_owner: note('Who keeps it from then on; absent for the same name.', optional(string())),
     to_account_id: note(
-      'The user or service account that speaks for it from then on, whose credential the pipeline takes.',
+      'The user or service account that speaks for it from then on, whose credential the pipeline takes: its id, the e-mail of a user, or `service:` and the name of a service account.',
       defaulted(string(), ''),
     ),
     workload_ids: optional(texts(HANDED_OVER_MAX)),

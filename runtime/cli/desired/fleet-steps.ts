@@ -1,3 +1,4 @@
+import { tellCommit } from '../../../lib/desired/owner.ts'
 import { campaignIs } from '../../../lib/model/campaign-states.ts'
 import type { CampaignRecord, CampaignStatus } from '../../../lib/wire/campaigns.ts'
 import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
@@ -97,12 +98,14 @@ async function planAndRequest(
   const campaign = await waitForCampaign(api, await beginPlan(api, id), isPlanning, PLAN_SECONDS_MAX)
   if (campaign.plan_hash === undefined)
     throw new CommandFailure(`the campaign ${id} of ${step.fleet_config} has no plan yet`)
-  const at = common.commit_sha === '' ? '' : ` at ${common.commit_sha}`
-  const by = common.commit_author === '' ? '' : ` by ${common.commit_author}`
   try {
     const requested = await api.post<CampaignRecord>(`/api/campaigns/${id}/request`, {
       plan_hash: campaign.plan_hash,
-      comment: `From Git: ${common.owner}${at}${by}`,
+      comment: tellCommit({
+        owner: common.owner,
+        commitSha: common.commit_sha,
+        commitAuthor: common.commit_author,
+      }),
       // A pipeline has nobody to confirm that production is among the workloads; whoever approves the campaign looks
       // at that.
       prod_confirmation: true,

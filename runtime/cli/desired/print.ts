@@ -52,7 +52,8 @@ export function print(io: ClientIo, steps: readonly (Step | FleetStep)[], others
   if (others > 0) io.out(`YAML files that hold no document of muster: ${others}\n`)
 }
 
-const nameOf = (step: Step | FleetStep): string =>
+/** The workload or the fleet config that a step is about, by its name. */
+export const nameOf = (step: Step | FleetStep): string =>
   step.kind === 'WorkloadConfig' ? step.workload : step.fleet_config
 
 /** What a line says last: in words where there is something to say, with the campaign that is meant. */

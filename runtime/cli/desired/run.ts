@@ -10,7 +10,7 @@ import { type Api, openApi, patient, refusesThisOne, URL_OPTION } from '../serve
 import { authorsOf, readCommit } from './commit.ts'
 import { readDesiredState } from './documents.ts'
 import { type FleetStep, listKeptFleets, pruneFleets, release, takeFleetStep } from './fleet-steps.ts'
-import { print } from './print.ts'
+import { nameOf, print } from './print.ts'
 import { findTargets, type Target, type Unclear } from './targets.ts'
 
 /** The options that `muster plan` and `muster apply` have in common. */
@@ -101,11 +101,18 @@ const NAMES_SHOWN = 5
 
 /** That muster does not know some authors, who may so approve what they wrote; empty where it knows all. */
 function tellUnknown(steps: readonly (Step | FleetStep)[]): string {
-  const names = [...new Set(steps.flatMap(({ unknown_authors: unknown }) => unknown ?? []))]
-  if (names.length === 0) return ''
-  const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : ''
-  const told = `${names.slice(0, NAMES_SHOWN).join(', ')}${more}`
-  return `${toLine(`Nobody is called so in muster, so whoever they are may approve this: ${told}`)}\n`
+  const about = steps.filter(({ unknown_authors: unknown = [] }) => unknown.length > 0)
+  if (about.length === 0) return ''
+  const names = tellSome(about.flatMap(({ unknown_authors: unknown = [] }) => unknown))
+  const of = tellSome(about.map(nameOf))
+  return `${toLine(`Nobody is called so in muster, so whoever they are may approve what changes for ${of}: ${names}`)}\n`
+}
+
+/** The first of these, each once, and how many more there are. */
+function tellSome(all: readonly string[]): string {
+  const each = [...new Set(all)]
+  const more = each.length > NAMES_SHOWN ? ` and ${each.length - NAMES_SHOWN} more` : ''
+  return `${each.slice(0, NAMES_SHOWN).join(', ')}${more}`
 }
 
 /** What a folder means for the service. */
@@ -245,13 +252,16 @@ async function prune(
   const left = kept.filter(({ workload_id: id }) => !mayMean.some(({ workload }) => workload.id === id))
   const steps: Step[] = []
   for (const { workload_id: id, config_hash: hash } of left) {
-    const workload = workloads.find((one) => one.id === id)?.display_name ?? id
+    const found = workloads.find((one) => one.id === id)
+    const workload = found?.display_name ?? id
+    const active = found?.active_config_hash
     const path = `/api/workloads/${id}/config/desired?owner=${encodeURIComponent(owner)}`
     steps.push({
       kind: 'WorkloadConfig',
       workload,
       workload_id: id,
       config_hash: hash,
+      ...(active === undefined ? {} : { active_config_hash: active }),
       ...(isWanted ? await release(api, path, workload) : { action: 'leftover' }),
     })
   }

@@ -1,5 +1,6 @@
 import { REQUEST_IDLE_DAYS } from '../../../lib/model/lifetimes.ts'
-import { defineTexts } from './define.ts'
+import { APPROVAL_CLASSES } from '../../../lib/wire/values.ts'
+import { defineTexts, say } from './define.ts'
 import { formatNumber } from './format.ts'
 
 /** Texts of the approval policy in the settings. */
@@ -109,3 +110,34 @@ export const policyTexts = defineTexts({
     badHours: 'Des heures entières, de 1 à 8 760.',
   },
 })
+
+/** What a rule asks for, in words. */
+export function describePolicyRule({
+  approvals,
+  author_counts,
+  valid_hours,
+}: {
+  approvals: number
+  author_counts: boolean
+  valid_hours?: number | null | undefined
+}): string {
+  const words = say(policyTexts)
+  return [
+    words.count(approvals),
+    words.valid(valid_hours ?? null),
+    author_counts ? words.authorMay : words.authorMayNot,
+  ].join(', ')
+}
+
+/** A whole policy as the audit log keeps it, in words; null for what is none. */
+export function describeKeptPolicy(kept: Readonly<Record<string, unknown>>): string | null {
+  const words = say(policyTexts)
+  const rules = APPROVAL_CLASSES.map((name) => {
+    const { approvals, authorCounts, validHours } = (kept[name] ?? {}) as Record<string, unknown>
+    if (typeof approvals !== 'number' || typeof authorCounts !== 'boolean') return null
+    const hours = typeof validHours === 'number' ? validHours : null
+    const rule = describePolicyRule({ approvals, author_counts: authorCounts, valid_hours: hours })
+    return `${words.class[name]}: ${rule}`
+  })
+  return rules.includes(null) ? null : `${rules.join('. ')}.`
+}

@@ -1,6 +1,7 @@
 import type { AuditEventRecord } from '../../../lib/wire/audit.ts'
 import type { CampaignHalt } from '../../../lib/wire/campaigns.ts'
 import type { FactValue } from '../../../lib/wire/reports.ts'
+import { describeKeptPolicy } from './approval-policy.ts'
 import { describeHalt } from './campaign-sentences.ts'
 import { campaignTexts } from './campaigns.ts'
 import { defineTexts, say } from './define.ts'
@@ -162,16 +163,18 @@ export const describeDetailField = (key: string): string => say(auditTexts).fiel
 export const describeWho = ({ email, action }: Pick<AuditEventRecord, 'email' | 'action'>): string =>
   email ?? (action.startsWith('auth.') ? '–' : say(auditTexts).itself)
 
-/** What a field says that has words of its own: roles, and why a campaign halted; null for any other. */
+/** What a field says that has words of its own: roles, an approval policy, and why a campaign halted; null for any other. */
 export function describeOwnDetail(key: string, value: FactValue): string | null {
-  if (key !== 'groups' || !Array.isArray(value)) return describeHaltDetail(key, value)
-  const { role } = say(settingsTexts)
-  return value.map((name) => role[String(name)] ?? String(name)).join(', ')
+  if (key === 'groups' && Array.isArray(value)) {
+    const { role } = say(settingsTexts)
+    return value.map((name) => role[String(name)] ?? String(name)).join(', ')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  return key === 'halt' ? describeHaltDetail(value) : describeKeptPolicy(value)
 }
 
 /** Why a campaign halted, in the sentences of its page; null for a value that is no halt, or one that this page does not know. */
-function describeHaltDetail(key: string, value: FactValue): string | null {
-  if (key !== 'halt' || typeof value !== 'object' || value === null || Array.isArray(value)) return null
+function describeHaltDetail(value: object): string | null {
   const halt = { workloads: [], approvers: [], ...value } as unknown as CampaignHalt
   if (!(halt.gate in say(campaignTexts).halt)) return null
   // Details count waves from 1 by now.

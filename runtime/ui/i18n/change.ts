@@ -43,7 +43,6 @@ export const changeTexts = defineTexts({
         `This is the address of a request for another config of ${name}. Its text, its comments and what became of it are shown to whoever may request changes there.`,
       noRight: 'Your role may not request changes, so it sees no requests.',
       bound: (scopes: string, here: string) => `You may do so only where ${scopes}. Here ${here}.`,
-      here: (key: string, value: string | undefined) => (value ? `${key} is ${value}` : `${key} is not set`),
       ask: (groups: string) =>
         `Whoever manages the users can widen what your groups${groups === '' ? '' : ` (${groups})`} reach, or have the workload labelled otherwise.`,
       askWho: (who: string) => `About the config itself ask ${who}, who pushed the one that it has now.`,
@@ -266,8 +265,6 @@ export const changeTexts = defineTexts({
         `C’est l’adresse d’une demande d’une autre config pour ${name}. Son texte, ses commentaires et son issue se montrent à qui peut y demander des changements.`,
       noRight: 'Votre rôle ne peut pas demander de changements ; il n’en voit donc pas les demandes.',
       bound: (scopes: string, here: string) => `Vous ne le pouvez que là où ${scopes}. Ici, ${here}.`,
-      here: (key: string, value: string | undefined) =>
-        value ? `${key} est ${value}` : `${key} n’est pas défini`,
       ask: (groups: string) =>
         `Qui gère les utilisateurs peut élargir ce que vos groupes${groups === '' ? '' : ` (${groups})`} atteignent, ou faire étiqueter autrement le workload.`,
       askWho: (who: string) => `Sur la config elle-même, demandez à ${who}, qui a poussé l’actuelle.`,

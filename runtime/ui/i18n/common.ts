@@ -45,7 +45,8 @@ export const commonTexts = defineTexts({
         ? 'The change took effect, but the audit log could not be written. Check the state before you repeat it.'
         : 'Nothing changed: the audit log could not be written. It is safe to try again.',
     needs: (permission: string) => `Your role does not allow this (${permission}).`,
-    outside: (scopes: string) => `Outside of your scope: you may do this only where ${scopes}.`,
+    outside: (scopes: string, here = '') =>
+      `Outside of your scope: you may do this only where ${scopes}.${here && ` Here ${here}.`}`,
     outsideScope: (count: number) => `${formatNumber(count)} outside your scope.`,
     ofAll: (scopes: string) =>
       `This belongs to the whole fleet: it takes the right everywhere, and you have it only where ${scopes}.`,
@@ -125,7 +126,8 @@ export const commonTexts = defineTexts({
         ? 'La modification a pris effet, mais le journal d’audit n’a pas pu être écrit. Vérifiez l’état avant de recommencer.'
         : 'Rien n’a changé : le journal d’audit n’a pas pu être écrit. Vous pouvez réessayer sans risque.',
     needs: (permission: string) => `Votre rôle ne le permet pas (${permission}).`,
-    outside: (scopes: string) => `Hors de votre périmètre : vous ne pouvez le faire que là où ${scopes}.`,
+    outside: (scopes: string, here = '') =>
+      `Hors de votre périmètre : vous ne pouvez le faire que là où ${scopes}.${here && ` Ici, ${here}.`}`,
     outsideScope: (count: number) => `${formatNumber(count)} hors de votre périmètre.`,
     ofAll: (scopes: string) =>
       `Cela appartient au parc entier : il faut le droit partout, et vous ne l’avez que là où ${scopes}.`,

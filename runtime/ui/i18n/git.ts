@@ -6,7 +6,11 @@ export const gitTexts = defineTexts({
     kept: (owner: string, commit: string, author: string) =>
       `The config is kept in Git by ${owner}${commit === '' ? '' : `, commit ${commit}`}${author === '' ? '' : ` by ${author}`}.`,
     changeThere: 'Change it there. From here it is rolled back, or changed without approval in an emergency.',
-    differs: 'What is active is not what Git asks for.',
+    standing: {
+      same: '',
+      under_way: 'What Git asks for is on its way there.',
+      differs: 'What is active is not what Git asks for.',
+    },
     wished: (owner: string, commit: string, author: string) =>
       `Git (${owner}) asks for a config here${commit === '' ? '' : `, commit ${commit}`}${author === '' ? '' : ` by ${author}`}, accepted by nobody yet: it keeps nobody from changing it here.`,
     wishedMore: (count: number) =>
@@ -36,7 +40,8 @@ export const gitTexts = defineTexts({
     allOf: (owner: string) => `Everything that ${owner} keeps`,
     toOwner: 'Owner from then on',
     account: 'Account that speaks for it',
-    accountId: 'Id of the account that speaks for it',
+    accountId: 'Account that speaks for it',
+    accountHint: 'An e-mail, or service: and the name of a service account, such as service:platform-ci.',
     choose: 'Choose an account',
     mustChoose: 'Say which account speaks for it.',
     handedOver: 'Handed over.',
@@ -46,7 +51,11 @@ export const gitTexts = defineTexts({
       `La configuration est tenue dans Git par ${owner}${commit === '' ? '' : `, commit ${commit}`}${author === '' ? '' : ` de ${author}`}.`,
     changeThere:
       'Modifiez-la là-bas. D’ici, on revient en arrière, ou on la modifie sans approbation en urgence.',
-    differs: 'Ce qui est actif n’est pas ce que Git demande.',
+    standing: {
+      same: '',
+      under_way: 'Ce que Git demande est en route.',
+      differs: 'Ce qui est actif n’est pas ce que Git demande.',
+    },
     wished: (owner: string, commit: string, author: string) =>
       `Git (${owner}) demande une configuration ici${commit === '' ? '' : `, commit ${commit}`}${author === '' ? '' : ` de ${author}`}, que personne n’a encore acceptée : elle n’empêche personne de la modifier ici.`,
     wishedMore: (count: number) =>
@@ -78,7 +87,8 @@ export const gitTexts = defineTexts({
     allOf: (owner: string) => `Tout ce que tient ${owner}`,
     toOwner: 'Propriétaire dès lors',
     account: 'Compte qui parle pour elle',
-    accountId: 'Identifiant du compte qui parle pour elle',
+    accountId: 'Compte qui parle pour elle',
+    accountHint: 'Une adresse, ou service: et le nom d’un compte de service, comme service:platform-ci.',
     choose: 'Choisir un compte',
     mustChoose: 'Dites quel compte parle pour elle.',
     handedOver: 'Remise.',

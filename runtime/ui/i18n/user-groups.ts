@@ -1,6 +1,6 @@
 import type { GroupScope } from '../../../lib/wire/identity.ts'
 import { defineTexts, plural, say } from './define.ts'
-import { formatNumber } from './format.ts'
+import { formatList, formatNumber } from './format.ts'
 
 /** Texts about groups of users: a role, everywhere or within a scope. */
 export const userGroupTexts = defineTexts({
@@ -28,6 +28,8 @@ export const userGroupTexts = defineTexts({
     removed: 'Removed.',
     members: (count: number) => `${formatNumber(count)} ${plural(count, 'member', 'members')}`,
     scope: (key: string, values: string) => `${key} is ${values}`,
+    here: (key: string, value: string | undefined) =>
+      value ? `${key} is ${value}` : `${key} is not set: what agents say of themselves does not count`,
     or: ' or ',
   },
   fr: {
@@ -54,6 +56,10 @@ export const userGroupTexts = defineTexts({
     removed: 'Supprimé.',
     members: (count: number) => `${formatNumber(count)} ${plural(count, 'membre', 'membres')}`,
     scope: (key: string, values: string) => `${key} est ${values}`,
+    here: (key: string, value: string | undefined) =>
+      value
+        ? `${key} est ${value}`
+        : `${key} n’est pas défini : ce que les agents disent d’eux-mêmes ne compte pas`,
     or: ' ou ',
   },
 })
@@ -62,4 +68,13 @@ export const userGroupTexts = defineTexts({
 export function describeScopes(scopes: readonly GroupScope[]): string {
   const words = say(userGroupTexts)
   return scopes.map(({ key, values }) => words.scope(key, values.join(words.or))).join(words.or)
+}
+
+/** What a workload with these labels has of what scopes go by: `muster/env is live`. */
+export function describeHere(
+  scopes: readonly GroupScope[],
+  labels: Readonly<Record<string, string | undefined>>,
+): string {
+  const words = say(userGroupTexts)
+  return formatList([...new Set(scopes.map(({ key }) => key))].map((key) => words.here(key, labels[key])))
 }

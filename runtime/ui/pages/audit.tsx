@@ -204,7 +204,8 @@ function Resource({ event }: { event: AuditEventRecord }) {
     <span class="muted">
       {say(auditTexts).resources[resource ?? ''] ?? resource?.replaceAll('_', ' ')}{' '}
       {name === undefined ? (
-        <span class="mono">{id?.slice(0, 12)}</span>
+        // Settings are called by words, all else by ids, whose beginning is enough.
+        <span class="mono">{resource === 'settings' ? id?.replaceAll('_', ' ') : id?.slice(0, 12)}</span>
       ) : page === null ? (
         <b>{breakable(name)}</b>
       ) : (

@@ -3,7 +3,7 @@ import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { formatList } from '../i18n/format.ts'
-import { describeScopes } from '../i18n/user-groups.ts'
+import { describeHere, describeScopes } from '../i18n/user-groups.ts'
 import { ActionLink } from '../parts/controls.tsx'
 import { Head } from '../parts/page.tsx'
 import { boundTo, me } from '../state/session.ts'
@@ -13,8 +13,7 @@ function describeReason({ labels = {} }: WorkloadRecord): string {
   const words = say(changeTexts).outside
   const scopes = boundTo('config:request')
   if (scopes.length === 0) return words.noRight
-  const here = [...new Set(scopes.map(({ key }) => key))].map((key) => words.here(key, labels[key]))
-  return words.bound(describeScopes(scopes), formatList(here))
+  return words.bound(describeScopes(scopes), describeHere(scopes, labels))
 }
 
 /** A request that the reader may not see: what it is, why, and whom to ask. Nothing of the request itself is known here. */

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ApprovalPolicyRecord, ApprovalPolicyRequest } from '../../../lib/wire/approval-policy.ts'
-import { policyTexts } from '../i18n/approval-policy.ts'
+import { describePolicyRule, policyTexts } from '../i18n/approval-policy.ts'
 import { say } from '../i18n/define.ts'
 import { formatExact } from '../i18n/format.ts'
 import { Action, Checkbox, Select, TextField } from '../parts/controls.tsx'
@@ -83,22 +83,14 @@ function RuleFields({
   )
 }
 
-/** What a rule asks for, in words. */
-function describeRule({ approvals, author_counts, valid_hours }: Rule): string {
-  const words = say(policyTexts)
-  return [
-    words.count(approvals),
-    words.valid(valid_hours ?? null),
-    author_counts ? words.authorMay : words.authorMayNot,
-  ].join(', ')
-}
-
 /** A policy that asks for less than the present one, and waits for another person to confirm it. */
 function Waiting({ policy, confirm }: { policy: ApprovalPolicyRecord; confirm: () => void }) {
   const words = say(policyTexts)
   const { pending } = policy
   if (!pending) return null
-  const changed = CLASSES.filter((name) => describeRule(policy[name]) !== describeRule(pending[name]))
+  const changed = CLASSES.filter(
+    (name) => describePolicyRule(policy[name]) !== describePolicyRule(pending[name]),
+  )
   return (
     <div class="notice t-warn" role="status">
       <div>
@@ -106,7 +98,11 @@ function Waiting({ policy, confirm }: { policy: ApprovalPolicyRecord; confirm: (
         <ul class="bullets">
           {changed.map((name) => (
             <li key={name}>
-              {words.ruleChanges(words.class[name], describeRule(policy[name]), describeRule(pending[name]))}
+              {words.ruleChanges(
+                words.class[name],
+                describePolicyRule(policy[name]),
+                describePolicyRule(pending[name]),
+              )}
             </li>
           ))}
         </ul>

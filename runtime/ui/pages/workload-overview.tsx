@@ -28,6 +28,10 @@ const Pipelines = lazy<{ yaml: string; failing: ReadonlyMap<string, number> }>(
   async () => (await import('../parts/pipelines.tsx')).Pipelines,
 )
 
+const KeptInGit = lazy<{ workload: WorkloadRecord }>(
+  async () => (await import('../parts/kept-in-git.tsx')).KeptInGit,
+)
+
 /** The config to draw: what is assigned and can be run, else what the first instance reports to run. */
 function usePipelineYaml({ workload, topology }: Pick<TabProps, 'workload' | 'topology'>): {
   yaml: string | undefined
@@ -196,6 +200,7 @@ export function OverviewTab(props: TabProps) {
     <section class="pane">
       <h2>{words.lastPush}</h2>
       {push ? <LastPush push={push} workload={workload} /> : <p class="muted">{words.noPush}</p>}
+      <KeptInGit workload={workload} />
       <FleetStandingNote workloadId={workload.id} />
     </section>
   )

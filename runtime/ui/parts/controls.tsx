@@ -3,8 +3,8 @@ import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
-import { describeScopes } from '../i18n/user-groups.ts'
-import { type About, boundTo, may, me } from '../state/session.ts'
+import { describeHere, describeScopes } from '../i18n/user-groups.ts'
+import { type About, boundTo, labelsAbout, may, me } from '../state/session.ts'
 import { toast } from './toast.tsx'
 
 /**
@@ -14,9 +14,9 @@ import { toast } from './toast.tsx'
 export function unless(permission: string, about?: About): string | null {
   if (may(permission, about)) return null
   const scopes = boundTo(permission)
-  return scopes.length === 0
-    ? say(commonTexts).needs(permission)
-    : say(commonTexts).outside(describeScopes(scopes))
+  if (scopes.length === 0) return say(commonTexts).needs(permission)
+  const labels = labelsAbout(about)
+  return say(commonTexts).outside(describeScopes(scopes), labels && describeHere(scopes, labels))
 }
 
 /** The same of what belongs to the whole fleet, as templates do: a right within a scope is not enough. */

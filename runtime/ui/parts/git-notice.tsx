@@ -7,32 +7,13 @@ import { shortHash } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
 import { api } from '../state/endpoints.ts'
 import { useDialog } from '../state/use-dialog.ts'
-import { touchesWorkload, useResource } from '../state/use-resource.ts'
+import type { InGit } from '../state/use-in-git.ts'
 import { Action, unless } from './controls.tsx'
 import { describeFailure } from './failure.tsx'
 import { FormDialog } from './form.tsx'
 import { HandOver } from './hand-over.tsx'
+import { standsToGit } from './kept-in-git.tsx'
 import { toast } from './toast.tsx'
-
-/** What owners in Git keep and ask for of a workload. */
-interface InGit {
-  /** Who keeps its config; null where nobody does, and until the server has answered. */
-  kept: ManagedConfigRecord | null
-  /** What is asked for and accepted by nobody yet. */
-  wished: readonly ManagedConfigRecord[]
-  reload: () => void
-}
-
-/** Read what owners in Git keep and ask for of a workload. */
-export function useInGit(workloadId: string): InGit {
-  const { data, reload } = useResource(
-    `managed:${workloadId}`,
-    (abort) => api.managed(workloadId, abort),
-    touchesWorkload(workloadId),
-  )
-  const wished = (data ?? []).filter(({ accepted }) => !accepted)
-  return { kept: data?.find(({ accepted }) => accepted) ?? null, wished, reload }
-}
 
 /** Says who keeps a workload's config in Git, and who asks for one there. */
 export function GitNotice({ workload, git }: { workload: WorkloadRecord; git: InGit }) {
@@ -98,12 +79,11 @@ function Kept({ workload, managed }: { workload: WorkloadRecord; managed: Manage
   if (managed === null) return null
   const owner = heir.value ?? managed.owner
   const { commit_sha: commit = '', commit_author: author = '' } = managed
-  const differs = managed.config_hash !== workload.active_config_hash
+  const standing = standsToGit(workload, managed)
   return (
-    <div class={`notice ${differs ? 't-warn' : 't-idle'}`} role="status">
+    <div class={`notice ${standing === 'differs' ? 't-warn' : 't-idle'}`} role="status">
       <div>
-        {words.kept(owner, shortHash(commit), author)} {differs && `${words.differs} `}
-        {words.changeThere}
+        {words.kept(owner, shortHash(commit), author)} {words.standing[standing]} {words.changeThere}
       </div>
       <HandOver
         owner={owner}

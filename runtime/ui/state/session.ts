@@ -52,6 +52,13 @@ export const may = (permission: string, about?: About): boolean => {
 }
 /** The scopes that a right of whoever is signed in is bound to; none where it is not held, or holds everywhere. */
 export const boundTo = (permission: string): GroupScope[] => scopesOf(me.value, permission)
+/** The labels of the workload that is named, or that the page is about; undefined where that is unknown, or none is. */
+export const labelsAbout = (about?: About): Readonly<Record<string, string>> | undefined =>
+  typeof about === 'string'
+    ? labelsOf(about)
+    : about === undefined && here.value !== undefined
+      ? JSON.parse(here.value)
+      : undefined
 /** What whoever is signed in may do, be it within a scope only. */
 export const heldSomewhere = (): string[] => [...rightsAt(me.value, undefined)].sort()
 /** Whether whoever is signed in has a right anywhere, whatever the page is about. */

@@ -44,7 +44,10 @@ test('a request from here is not approved, but may be pushed without', async () 
     prod_double_confirmed: true,
   }
   await service.api.post(`/api/workloads/${id}/config/approvals/${request.id}/push`, broken, 202)
-  await page.goto(`/workloads/${id}/configuration`)
+  // Its first page says so too, and leads to the rest.
+  await page.goto(`/workloads/${id}`)
+  const line = page.getByRole('paragraph').filter({ hasText: 'What is active is not what Git asks for.' })
+  await line.getByRole('link', { name: 'kept in Git by platform, commit c0ffee by Ann' }).click()
   await notice().waitFor()
   await expect.poll(() => notice().textContent()).toContain('What is active is not what Git asks for.')
 })

@@ -164,6 +164,7 @@ test('lists that are cut to a scope say how much lies outside of it, in both lan
 test('what lies outside the scope is shown and cannot be done, and the page says why, in both languages', async () => {
   await place('shop', 'staging')
   await place('bank', 'live')
+  connectAgent('loan', 'loan-1', {}, 'staging')
   const scope = { key: 'muster/env', values: ['staging'] }
   await service.api.post('/api/groups', { name: 'shop-editors', role: 'editor', scope }, 201)
   const admin = await visit(browser, service.url)
@@ -198,8 +199,11 @@ test('what lies outside the scope is shown and cannot be done, and the page says
   const propose = page.getByRole('button', { name: 'Propose a change' })
   await expect
     .poll(() => propose.getAttribute('title'))
-    .toBe('Outside of your scope: you may do this only where muster/env is staging.')
+    .toBe('Outside of your scope: you may do this only where muster/env is staging. Here muster/env is live.')
   expect(await findBarriers(page)).toEqual([])
+  // What its agents say is shown as its environment, and is no label that a scope goes by.
+  await page.goto(`/workloads/${await workloadId(service, 'loan')}`)
+  await expect.poll(() => propose.getAttribute('title')).toContain('muster/env is not set: what agents say')
   await page.goto('/approvals')
   await page.getByText('There is none within your scope.').waitFor()
   // Somebody sends her the address of a request that is not hers to see.

@@ -479,6 +479,22 @@ describe('evidence', () => {
     await context.close()
   })
 
+  test('of a policy that was changed is told in words', async () => {
+    const rule = { approvals: 2, author_counts: false, valid_hours: 1 }
+    const strict = { production: rule, other: rule, unlabelled: rule }
+    const { status } = await service.api.call('PUT', '/api/approval-policy', strict)
+    expect(status).toBe(200)
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await page.goto('/audit?action=settings.approval_policy')
+    const row = page.getByRole('row', { name: /Approval policy changed/ }).first()
+    await row.getByText('settings approval policy').waitFor()
+    await expect
+      .poll(() => row.textContent())
+      .toContain('toProduction: two approvals, valid for 1 h, the author does not count.')
+    await context.close()
+  })
+
   test('of who did what is shown, and its chain verified with one button', async () => {
     const { page, context } = await visit(browser, service.url)
     await signIn(page)

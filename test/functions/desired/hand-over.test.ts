@@ -184,6 +184,22 @@ describe('what an owner in Git keeps, handed over', () => {
     })
   })
 
+  it('goes to an account that is said by its e-mail, or as a service account by its name', async () => {
+    await wish(former, 'platform', one, FIRST)
+    const unknown = await handOver({ owner: 'platform', to_account_id: 'nobody@example.com' })
+    expect(unknown).toMatchObject({ status: 400, json: { code: 'account_unknown' } })
+    const said = { owner: 'platform', to_account_id: heir.email.toUpperCase() }
+    expect(await handOver(said)).toMatchObject({ status: 200, json: { workload_count: 1 } })
+    expect(await wish(heir, 'platform', one, FIRST)).toMatchObject({ action: 'waits' })
+    await invoke(ctx, 'POST /api/service-accounts', {
+      as: admin.token,
+      body: { name: 'platform-ci', groups: ['editor'], owner_id: admin.userId },
+    })
+    const robot = { owner: 'platform', to_account_id: 'service:platform-ci' }
+    expect(await handOver(robot)).toMatchObject({ status: 200, json: { workload_count: 1 } })
+    expect((await send(heir, 'platform', one, FIRST)).json).toMatchObject({ code: 'owner_taken' })
+  })
+
   it('never leaves a name to two accounts, nor takes what another owner keeps', async () => {
     await wish(former, 'platform', one, FIRST)
     await wish(former, 'platform', two, SECOND)

@@ -15,4 +15,9 @@ it('a comment says from whom, which commit and by whom, as far as Git says it', 
   expect(tell('abc123', '')).toBe('From Git: shop at abc123')
   expect(tell('', 'Ann')).toBe('From Git: shop by Ann')
   expect(tell('', '')).toBe('From Git: shop')
+  // It heads a request: the whole commit and the address stand beside it.
+  expect(tell('0123456789abcdef0123456789abcdef01234567', 'Ann Lee <ann@example.com>')).toBe(
+    'From Git: shop at 0123456789ab by Ann Lee',
+  )
+  expect(tell('', '<ann@example.com>')).toBe('From Git: shop by <ann@example.com>')
 })

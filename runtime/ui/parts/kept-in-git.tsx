@@ -1,0 +1,32 @@
+import { isOpen } from '../../../lib/model/workload-states.ts'
+import type { ManagedConfigRecord } from '../../../lib/wire/desired.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { say } from '../i18n/define.ts'
+import { shortHash } from '../i18n/format.ts'
+import { gitTexts } from '../i18n/git.ts'
+import { useInGit } from '../state/use-in-git.ts'
+
+/** How what is active stands to what Git asks for: it is that, it is on its way there, or it is something else. */
+export function standsToGit(
+  { active_config_hash: active, current_config_push: push }: WorkloadRecord,
+  { config_hash: wanted }: ManagedConfigRecord,
+): 'same' | 'under_way' | 'differs' {
+  if (push !== undefined && push.config_hash === wanted && isOpen(push)) return 'under_way'
+  return active === wanted ? 'same' : 'differs'
+}
+
+/** One line on a workload's first page where its config is kept in Git; the whole stands with its configuration. */
+export function KeptInGit({ workload }: { workload: WorkloadRecord }) {
+  const words = say(gitTexts)
+  const { kept } = useInGit(workload.id)
+  if (kept === null) return null
+  const standing = standsToGit(workload, kept)
+  return (
+    <p class={standing === 'differs' ? 'warn' : 'muted'}>
+      <a class="link" href={`/workloads/${workload.id}/configuration`}>
+        {words.kept(kept.owner, shortHash(kept.commit_sha ?? ''), kept.commit_author ?? '')}
+      </a>{' '}
+      {words.standing[standing]}
+    </p>
+  )
+}
