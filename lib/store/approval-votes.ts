@@ -92,6 +92,8 @@ const AUTHORS = `with ${ASKED_AND_NAMED},
        union select a.key, unnest(r.author_ids), r.requester_id = any(a.askers)
          from approvals r join asked a on a.hash = r.draft_hash
        union select key, unnest(author_ids), is_own from versions
+       union select a.key, k.author_id, false from asked a join authors_of_removed k
+         on k.hash = a.hash and (a.content is null or k.content_hash in ('', a.content))
        union select a.key, unnest(${settersOf('c.')}), false
          from asked a join campaigns c on c.change->>'hash' = a.hash
        union select v.key, unnest(${settersOf('c.')}), false from versions v join campaigns c

@@ -240,18 +240,26 @@ export async function listFormerAuthorsOfFleet(
   )
 }
 
-/** Where a text that nobody requested, wrote as a version or keeps is forgotten. */
+/** SQL for whether nobody requested a text, wrote it as a version or keeps it. */
 const isUnused = (hash: string): string => `not exists (select from approvals a where a.draft_hash = ${hash})
        and not exists (select from fleet_config_versions v where v.content_hash = ${hash})
        and not exists (select from managed_configs m where ${hash} in (m.config_hash, m.ran_config_hash))
        and not exists (select from git_wishes g where ${hash} in (g.config_hash, g.ran_config_hash))`
 
+/** The same of what was not removed a while ago either. */
+const isForgotten = (hash: string): string => `${isUnused(hash)}
+       and not exists (select from authors_of_removed k where ${hash} in (k.hash, k.content_hash))`
+
 /** Forget the authors of texts that were noted before a time and that nobody requested, wrote as a version or keeps. */
 export async function deleteOldCommitAuthors(tx: Db, before: Date): Promise<void> {
-  await tx.execute(`delete from commit_authors c where c.noted_at < $1 and ${isUnused('c.config_hash')}`, [
+  await tx.execute(
+    `delete from authors_of_removed r where r.removed_at < $1 and ${isUnused('r.hash')} and ${isUnused('r.content_hash')}`,
+    [before],
+  )
+  await tx.execute(`delete from commit_authors c where c.noted_at < $1 and ${isForgotten('c.config_hash')}`, [
     before,
   ])
-  await tx.execute(`delete from commit_claims c where c.since < $1 and ${isUnused('c.config_hash')}`, [
+  await tx.execute(`delete from commit_claims c where c.since < $1 and ${isForgotten('c.config_hash')}`, [
     before,
   ])
 }

@@ -1,5 +1,6 @@
 import type { Selector } from '../wire/selectors.ts'
 import { authorsOf } from './approval-votes.ts'
+import { keepAuthorsOfFleetConfig } from './authors-of-removed.ts'
 import { columns } from './columns.ts'
 import type { Page } from './cursor.ts'
 import type { Db } from './db.ts'
@@ -143,8 +144,12 @@ export async function lockFleetConfig(tx: Db, id: string): Promise<StoredFleetCo
   return rows[0] ?? null
 }
 
-/** Remove a fleet config with its versions; false when a workload is under it, or there is none. */
+/**
+ * Remove a fleet config with its versions, whose authors are kept; false when a workload is under it, or there is none.
+ * Its row must be locked.
+ */
 export async function deleteFleetConfig(tx: Db, id: string): Promise<boolean> {
+  await keepAuthorsOfFleetConfig(tx, id)
   const touched = await tx.execute(
     `delete from fleet_configs where id = $1
        and not exists (select from fleet_config_members where fleet_config_id = $1)`,

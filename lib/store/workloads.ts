@@ -1,5 +1,6 @@
 import type { AvailableComponents } from '../model/components.ts'
 import type { WORKLOAD_STATUSES } from '../wire/values.ts'
+import { keepAuthorsOfWorkload } from './authors-of-removed.ts'
 import { columns } from './columns.ts'
 import type { Database, Db } from './db.ts'
 import type { AgentError } from './pushes.ts'
@@ -248,13 +249,15 @@ export async function listOperatorSettings(
   )
 }
 
-/** Remove a workload with everything that belongs to it; false when there was none. */
+/** Remove a workload with everything that belongs to it but for who asked for what; false when there was none. */
 export async function deleteWorkload(tx: Db, id: string): Promise<boolean> {
+  await keepAuthorsOfWorkload(tx, id)
   return (await tx.execute(`delete from workloads where id = $1`, [id])) === 1
 }
 
-/** Remove a workload that was archived before `before`; false when it was not, or is not there. */
+/** The same of one that was archived before `before`; false when it was not, or is not there. */
 export async function deleteIfArchived(tx: Db, id: string, before: Date): Promise<boolean> {
+  await keepAuthorsOfWorkload(tx, id)
   const removed = await tx.execute(
     `delete from workloads where id = $1 and status = 'disconnected' and archived_at < $2`,
     [id, before],
