@@ -3,6 +3,7 @@ import { DatabaseUnavailable } from '../lib/store/db.ts'
 import { logAccess } from './access-log.ts'
 import { AgentBodyRoom } from './agent-body-room.ts'
 import { type BodyLimit, NO_BODY, sharedRoom } from './body-room.ts'
+import { CompressedReplies } from './compressed-replies.ts'
 import type { Context, OpampContext } from './context.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import type { BodySpec, HandshakeVerdict, OpampPostFunction, Socket, SocketDefinition } from './define.ts'
@@ -168,6 +169,7 @@ export function createApiHandlers(
   const route = createRouter(functions.http)
   const room = new SocketRoom(ctx.config.socketLimits)
   const sockets = socketRoutes(functions, 'api', ctx, proxies, room)
+  const compressed = new CompressedReplies()
 
   async function dispatch(
     request: RawRequest,
@@ -197,9 +199,9 @@ export function createApiHandlers(
       const preflight = answerPreflight(request, ctx.config)
       const reply =
         preflight ??
-        (await dispatch(request, match, client).catch((error) =>
-          replyToFault(error, functionId ?? request.path, ctx),
-        ))
+        (await dispatch(request, match, client)
+          .then((made) => compressed.of(made, request))
+          .catch((error) => replyToFault(error, functionId ?? request.path, ctx)))
       logAccess(ctx.log, {
         function: functionId,
         method: request.method,

@@ -85,6 +85,7 @@ function Group({
   const words = say(alertTexts)
   const { alerts, rule, common } = group
   const able = useMemo(() => alerts.filter(mayResolve), [alerts])
+  useNamesOf(alerts.slice(0, common.kind === 'outage' ? OPEN_MAX : ASKED_MAX))
   const label = describeAlertGroup(rule, common)
   // What was lost at once says the same, but for what each names.
   const told = tellOnce(alerts.length > SAID_MAX ? alerts.slice(0, SAID_MAX) : alerts)
@@ -167,8 +168,10 @@ function nameFirst(alerts: readonly AlertRecord[]): string {
 
 /** The rows of a group of more alerts than these are shown on demand. */
 const OPEN_MAX = 5
-/** Alerts of a group among which the sentence is looked for that most of them say, and whose names are asked for. */
+/** Alerts of a group among which the sentence is looked for that most of them say. */
 const SAID_MAX = 300
+/** Those of them whose workloads are asked what they say themselves; of an outage they say nothing more. */
+const ASKED_MAX = 100
 /** More alerts than these are read again only once changes were gathered for longer. */
 const MANY = 1_000
 const NONE: readonly AlertRecord[] = []
@@ -210,7 +213,6 @@ export function AlertsPage() {
   )
   const all = alerts.data ?? NONE
   count.current = all.length
-  useNamesOf(all.length > SAID_MAX ? all.slice(0, SAID_MAX) : all)
   const textOf = useTexts(all)
   const shown = useMemo(
     () => (wanted === '' ? all : all.filter((alert) => textOf(alert).includes(wanted))),

@@ -26,6 +26,8 @@ const told = new Map<string, NamedWorkload>()
 export const namesVersion = signal(0)
 /** Those that are asked for next. */
 const wanted = new Set<string>()
+/** Those that were asked for, and whose answer is on its way. */
+const asked = new Set<string>()
 let timer: ReturnType<typeof setTimeout> | undefined
 let readAtMs = 0
 
@@ -67,7 +69,12 @@ function ask(): void {
   timer = undefined
   const all = [...wanted]
   wanted.clear()
-  for (const piece of inPieces(all, AT_ONCE)) void read(piece)
+  for (const piece of inPieces(all, AT_ONCE)) {
+    for (const id of piece) asked.add(id)
+    void read(piece).finally(() => {
+      for (const id of piece) asked.delete(id)
+    })
+  }
 }
 
 /** Ask for these with whatever else is asked for within this time. */
@@ -104,7 +111,9 @@ export function namedOf(id: string): NamedWorkload | undefined {
 
 /** Ask for what these workloads are called, unless the list has them; `namedOf` says it once it is there. */
 export function useNames(ids: readonly string[]): void {
-  const missing = [...new Set(ids)].filter((id) => id !== '' && !workloads.has(id) && !told.has(id))
+  const missing = [...new Set(ids)].filter(
+    (id) => id !== '' && !workloads.has(id) && !told.has(id) && !asked.has(id),
+  )
   const key = fleetLoaded.value ? '' : missing.join()
   useEffect(() => {
     if (key !== '') askWithin(key.split(','), 0)
