@@ -29,6 +29,7 @@ export type FieldRule =
   | 'transport_security_weakened'
   | 'sampling_rate_strongly_changed'
   | 'sampling_policy_modified'
+  | 'memory_limit_lowered'
   | 'memory_limit_raised'
   | 'delivery_guard_weakened'
 
@@ -226,8 +227,14 @@ function shownField(part: ComparedPart, field: FieldChange): DiffChangedField {
 
 function fieldRisk(rule: FieldRule | null): RiskLevel {
   if (rule === 'auth_header_modified' || rule === 'transport_security_weakened') return 'high'
-  return rule === 'memory_limit_raised' || rule === 'delivery_guard_weakened' ? 'medium' : 'low'
+  return MEDIUM_FIELDS.has(rule) ? 'medium' : 'low'
 }
+
+const MEDIUM_FIELDS: ReadonlySet<FieldRule | null> = new Set([
+  'memory_limit_lowered',
+  'memory_limit_raised',
+  'delivery_guard_weakened',
+])
 
 /** Where a changed field is, from the top of the config. */
 export function fieldPath(part: ComparedPart, { keys }: FieldChange): string {
@@ -255,8 +262,10 @@ function fieldRule(
   if (isSampling(id) && path.includes('sampling_percentage')) {
     return isStrongChange(before, after) ? 'sampling_rate_strongly_changed' : 'sampling_policy_modified'
   }
-  if (componentType(id) === 'memory_limiter' && isRaisedLimit(path, before, after))
-    return 'memory_limit_raised'
+  if (componentType(id) === 'memory_limiter') {
+    if (isRaisedLimit(path, before, after)) return 'memory_limit_raised'
+    if (LIMIT.test(path) && Number(after) < Number(before)) return 'memory_limit_lowered'
+  }
   if (DELIVERY_GUARD.test(path) && isOff(after) && !isOff(before)) return 'delivery_guard_weakened'
   return null
 }
@@ -268,8 +277,10 @@ function isRaisedLimit(
   after: ConfigValue | undefined,
 ): boolean {
   if (path === 'check_interval') return /^0(?:[a-zµ]+)?$/.test(String(after ?? '0').trim())
-  return /^limit_(?:mib|percentage)$/.test(path) && Number(after) > Number(before)
+  return LIMIT.test(path) && Number(after) > Number(before)
 }
+
+const LIMIT = /^limit_(?:mib|percentage)$/
 
 /** A collector reads `tls::insecure` as `insecure` below `tls`. */
 const INSECURE = /(?:^|\.|::)insecure(?:_skip_verify)?$|tls(?:\.|::)insecure/i
@@ -296,6 +307,7 @@ export function ruleRisk(rule: string): RiskLevel {
 
 const MEDIUM_RULES = new Set([
   'sampling_policy_modified',
+  'memory_limit_lowered',
   'memory_limit_raised',
   'delivery_guard_weakened',
   'dropping_processor_added',

@@ -533,6 +533,7 @@ export const changeTexts = defineTexts({
       destination_changed: 'Une destination change.',
       redaction_removed: 'Un masquage de données est retiré.',
       redaction_weakened: 'Un masquage de données est affaibli.',
+      memory_limit_lowered: 'La limite de mémoire est abaissée.',
       memory_limit_raised: 'La limite de mémoire est relevée.',
       delivery_guard_weakened: 'La file d’attente ou la reprise est coupée.',
       dropping_processor_added: 'Des données qui étaient gardées seront jetées.',

@@ -84,6 +84,7 @@ describe('the risk of a change', () => {
       [['replace_pattern(body, "p=.*", "p=*")', 'set(body, "x")']],
     ],
     ['a higher memory limit', 'medium', 'memory_limit_raised', [['limit_mib: 512', 'limit_mib: 4096']]],
+    ['a lower memory limit', 'medium', 'memory_limit_lowered', [['limit_mib: 512', 'limit_mib: 400']]],
     ['a queue that is off', 'medium', 'delivery_guard_weakened', [['enabled: true', 'enabled: false']]],
     [
       'a filter',
