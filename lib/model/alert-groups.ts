@@ -1,6 +1,6 @@
 import type { AlertRecord } from '../wire/alerts.ts'
 import type { Outage } from '../wire/outages.ts'
-import { LossCount, minuteOf, OUTAGE_MIN, runsOfMinutes } from './outages.ts'
+import { findOutages, type Lost } from './outages.ts'
 import { byBytes } from './text-order.ts'
 
 /** What alerts have in common beside their rule: an outage, a config that failed, why it fails, or a cluster. */
@@ -56,38 +56,30 @@ const mayBeOutage = (rule: AlertRecord['rule']): boolean =>
 export const sinceOf = ({ about, fired_at: at }: Pick<Groupable, 'about' | 'fired_at'>): string =>
   about?.lost_at ?? at
 
-/** Open alerts without a cause of their own that came within the same minutes, where they are many. */
-function findOutages<A extends Groupable>(alerts: readonly A[]): AlertGroup<A>[] {
-  const byRule = new Map<AlertRecord['rule'], Map<number, A[]>>()
-  for (const alert of alerts) {
-    const minute = minuteOf(sinceOf(alert))
-    if (minute === null || alert.resolved_at || !mayBeOutage(alert.rule) || alert.details?.['cause']) continue
-    const ofRule = byRule.get(alert.rule) ?? new Map<number, A[]>()
-    byRule.set(alert.rule, ofRule)
-    const known = ofRule.get(minute)
-    if (known) known.push(alert)
-    else ofRule.set(minute, [alert])
-  }
-  return [...byRule].flatMap(([rule, byMinute]) =>
-    runsOfMinutes(byMinute.keys()).flatMap((run) => {
-      const own = run.flatMap((minute) => byMinute.get(minute)!)
-      return own.length < OUTAGE_MIN ? [] : [toOutage(rule, run[0]!, own)]
-    }),
-  )
+/** Since when and where something was lost, by an open alert without a cause of its own. */
+function lostBy(alert: Groupable): Lost | null {
+  if (alert.resolved_at || !mayBeOutage(alert.rule) || alert.details?.['cause']) return null
+  const { environment = '', cluster = '' } = alert.about ?? {}
+  return { since: sinceOf(alert), environment, cluster }
 }
 
-function toOutage<A extends Groupable>(
-  rule: AlertRecord['rule'],
-  minute: number,
-  alerts: readonly A[],
-): AlertGroup<A> {
-  const losses = new LossCount()
+/** Open alerts without a cause of their own that came within the same minutes, where they are many. */
+function groupOutages<A extends Groupable>(alerts: readonly A[]): AlertGroup<A>[] {
+  const byRule = new Map<AlertRecord['rule'], A[]>()
   for (const alert of alerts) {
-    const { environment = '', cluster = '' } = alert.about ?? {}
-    losses.add({ since: sinceOf(alert), environment, cluster })
+    if (!mayBeOutage(alert.rule)) continue
+    const known = byRule.get(alert.rule)
+    if (known) known.push(alert)
+    else byRule.set(alert.rule, [alert])
   }
-  const common: Common = { kind: 'outage', outage: losses.toOutage() }
-  return { key: `${rule} outage ${minute}`, rule, common, alerts: [...alerts].sort(byName) }
+  return [...byRule].flatMap(([rule, own]) =>
+    findOutages(own, lostBy).map(({ minute, outage, members }) => ({
+      key: `${rule} outage ${minute}`,
+      rule,
+      common: { kind: 'outage' as const, outage },
+      alerts: members.sort(byName),
+    })),
+  )
 }
 
 function byName({ about: a }: Groupable, { about: b }: Groupable): number {
@@ -99,7 +91,7 @@ function byName({ about: a }: Groupable, { about: b }: Groupable): number {
 export function groupAlerts<A extends Groupable>(
   alerts: readonly A[],
 ): { groups: AlertGroup<A>[]; others: A[] } {
-  const outages = findOutages(alerts)
+  const outages = groupOutages(alerts)
   const keys = new Map<A, string>()
   for (const { key, alerts: own } of outages) for (const alert of own) keys.set(alert, key)
   const found = new Map<string, AlertGroup<A> & { alerts: A[] }>()

@@ -1,4 +1,6 @@
 import type { Outage } from '../wire/outages.ts'
+import type { WorkloadRecord } from '../wire/workloads.ts'
+import { clusterOf, environmentOf } from './workload-states.ts'
 
 /** Workloads lost within the same minutes that are told as one: a failure that they share would hide all others. */
 export const OUTAGE_MIN = 10
@@ -32,6 +34,15 @@ export interface Lost {
   since: string
   environment: string
   cluster: string
+}
+
+/** Since when and where a workload has no instance any more, be it told yet or not; null where it has one. */
+export function lostOf(
+  workload: Pick<WorkloadRecord, 'trouble' | 'labels' | 'fingerprint_keys'>,
+): Lost | null {
+  const { kind, since } = workload.trouble ?? {}
+  if (since === undefined || (kind !== 'disconnected' && kind !== 'leaving')) return null
+  return { since, environment: environmentOf(workload), cluster: clusterOf(workload) }
 }
 
 /** Those that were lost in some minutes, in numbers. */
@@ -71,4 +82,32 @@ export class LossCount {
       .map(([name, count]) => ({ name, count }))
     return { count: this.#count, since: this.#since, environments, cluster: this.#cluster ?? '' }
   }
+}
+
+/** Workloads, or what is about them, that were lost together. */
+export interface FoundOutage<T> {
+  /** The first minute in which one was lost. */
+  minute: number
+  outage: Outage
+  members: T[]
+}
+
+/** Those that were lost within the same minutes, where they are many; `lostOf` is null for what was not lost. */
+export function findOutages<T>(items: Iterable<T>, lostOf: (item: T) => Lost | null): FoundOutage<T>[] {
+  const byMinute = new Map<number, { item: T; lost: Lost }[]>()
+  for (const item of items) {
+    const lost = lostOf(item)
+    const minute = minuteOf(lost?.since)
+    if (lost === null || minute === null) continue
+    const known = byMinute.get(minute)
+    if (known) known.push({ item, lost })
+    else byMinute.set(minute, [{ item, lost }])
+  }
+  return runsOfMinutes(byMinute.keys()).flatMap((run) => {
+    const own = run.flatMap((minute) => byMinute.get(minute)!)
+    if (own.length < OUTAGE_MIN) return []
+    const losses = new LossCount()
+    for (const { lost } of own) losses.add(lost)
+    return { minute: run[0]!, outage: losses.toOutage(), members: own.map(({ item }) => item) }
+  })
 }

@@ -4,11 +4,13 @@ import { tick } from './i18n/format.ts'
 import { followFleet, forgetFleet } from './state/fleet.ts'
 import { connectHub, disconnectHub } from './state/hub.ts'
 import { followNames, forgetNames } from './state/names.ts'
+import { loadRefusals } from './state/refusals.ts'
 import { interceptLinks } from './state/router.ts'
 import { clearSelection } from './state/selection.ts'
 import { applyRemembered, loadSession, me, serverAway } from './state/session.ts'
 
 applyRemembered()
+loadRefusals()
 interceptLinks()
 followFleet()
 followNames()

@@ -1,11 +1,10 @@
 import type { Clock } from '../../clock.ts'
 import { type First, keepFirst } from '../../keep-first.ts'
-import { LossCount, minuteOf, OUTAGE_MIN, runsOfMinutes } from '../../model/outages.ts'
+import { LossCount, lostOf, minuteOf, OUTAGE_MIN, runsOfMinutes } from '../../model/outages.ts'
 import { noPresences, presenceOf } from '../../model/presence.ts'
 import { isAllUnhealthy, toneOfTrouble, troubleNow, troubleRank } from '../../model/troubles.ts'
 import { newestFirst } from '../../model/versions.ts'
 import { compareNames, nameOf } from '../../model/workload-names.ts'
-import { clusterOf, environmentOf } from '../../model/workload-states.ts'
 import { eachInTurns, inTurns } from '../../turns.ts'
 import type { FleetSummary } from '../../wire/fleet-summary.ts'
 import type { Outage } from '../../wire/outages.ts'
@@ -46,12 +45,11 @@ type LostByMinute = Map<number, Lost>
 
 /** Note a workload whose trouble is that it has no instances with those of its minute; false for others. */
 function noteLost(found: LostByMinute, record: SteadyRecord): boolean {
-  const { kind, since = '' } = record.trouble ?? {}
-  if (kind !== 'disconnected' && kind !== 'leaving') return false
-  const minute = minuteOf(since)
-  if (minute === null) return false
+  const of = lostOf(record)
+  const minute = minuteOf(of?.since)
+  if (of === null || minute === null) return false
   const known = found.get(minute) ?? { worst: [], losses: new LossCount() }
-  known.losses.add({ since, environment: environmentOf(record), cluster: clusterOf(record) })
+  known.losses.add(of)
   keepFirst(known.worst, record, WORST)
   found.set(minute, known)
   return true

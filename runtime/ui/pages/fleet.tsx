@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { nameOf } from '../../../lib/model/workload-names.ts'
 import { parseSearch } from '../../../lib/model/workload-search.ts'
@@ -92,21 +92,58 @@ function selectRows(view: View): WorkloadRecord[] {
 function toLines(
   rows: readonly WorkloadRecord[],
   view: View,
-  closed: ReadonlySet<string>,
-): TableLine<WorkloadRecord>[] {
-  const toLine = (row: WorkloadRecord): TableLine<WorkloadRecord> => ({ kind: 'row', key: row.id, row })
-  if (view.group === '') return rows.map(toLine)
-  const words = say(fleetTexts)
-  const isWorstFirst = view.sort === 'why' && !view.isDescending
-  return groupWorkloads(rows, view.group, isWorstFirst).flatMap(({ value, members, wrongCount }) => {
-    const key = `group:${value}`
-    const isOpen = !closed.has(key)
-    const title = words.groupTitle(value, members.length, wrongCount)
+  turned: ReadonlySet<string>,
+  fold: Fold | null,
+): Line[] {
+  const toLine = (row: WorkloadRecord): Line => ({ kind: 'row', key: row.id, row })
+  const toGroup = (
+    key: string,
+    title: string,
+    members: readonly WorkloadRecord[],
+    isOpen: boolean,
+  ): Line[] => [
+    { kind: 'group', key, title, isOpen, members: members.map(({ id }) => id) },
+    ...(isOpen ? members.map(toLine) : []),
+  ]
+  if (view.group === '') {
+    if (fold === null) return rows.map(toLine)
+    const { outages, others } = fold(rows, isNarrow.value)
+    // What is folded hides nothing where nothing else is there.
+    const isOpen = (key: string) => (others.length === 0 && outages.length === 1) !== turned.has(key)
     return [
-      { kind: 'group' as const, key, title, isOpen, members: members.map(({ id }) => id) },
-      ...(isOpen ? members.map(toLine) : []),
+      ...outages.flatMap(({ key, title, members }) => toGroup(key, title, members, isOpen(key))),
+      ...others.map(toLine),
     ]
+  }
+  const words = say(fleetTexts)
+  return groupWorkloads(rows, view.group, isWorstFirst(view)).flatMap(({ value, members, wrongCount }) => {
+    const key = `group:${value}`
+    return toGroup(key, words.groupTitle(value, members.length, wrongCount), members, !turned.has(key))
   })
+}
+
+const isWorstFirst = ({ sort, isDescending }: View): boolean => sort === 'why' && !isDescending
+
+type Fold = typeof import('./fleet-outages.ts')['foldOutages']
+/** Comes when it is first needed. */
+const foldOutages = signal<Fold | null>(null)
+
+/** What folds the outages among rows; null where there is none, or the rows have another order. */
+function useFold(rows: readonly WorkloadRecord[], view: View, isHeld: boolean): Fold | null {
+  const isWanted =
+    view.group === '' &&
+    isWorstFirst(view) &&
+    rows.some((row) => FLEET_FILTERS.disconnected(row) || FLEET_FILTERS.leaving(row))
+  const last = useRef<Fold | null>(null)
+  useEffect(() => {
+    if (isWanted && foldOutages.value === null)
+      void import('./fleet-outages.ts').then((part) => {
+        foldOutages.value = part.foldOutages
+      })
+  }, [isWanted])
+  // Nothing is folded away from under the pointer.
+  if (!isHeld) last.current = isWanted ? foldOutages.value : null
+  return last.current
 }
 
 /**
@@ -169,7 +206,7 @@ function NothingFits() {
   )
 }
 
-/** Which groups are closed; another grouping opens all. */
+/** Which groups somebody opened or closed; with another grouping none. */
 function useClosedGroups(group: string) {
   const closed = useSignal<{ of: string; keys: ReadonlySet<string> }>({ of: group, keys: NOTHING })
   const keys = closed.value.of === group ? closed.value.keys : NOTHING
@@ -214,9 +251,10 @@ const FleetKinds = lazy(async () => (await import('./fleet-kinds.tsx')).FleetKin
 function FleetRows({ view, chosen, of }: { view: View; chosen: readonly string[]; of: Rows }) {
   const { rows, waiting, isOver, letIn } = of
   const closed = useClosedGroups(view.group)
+  const fold = useFold(rows, view, isOver.value)
   const lines = useMemo(
-    () => toLines(rows, view, closed.keys),
-    [rows, view.group, view.sort, view.isDescending, closed.keys],
+    () => toLines(rows, view, closed.keys, fold),
+    [rows, view.group, view.sort, view.isDescending, closed.keys, fold, isNarrow.value],
   )
   const ticks = useSelection(rows, lines)
   const sortBy = (id: string) => {
@@ -271,7 +309,7 @@ export function FleetPage() {
       {!isEmpty && (
         <>
           <FleetCounters current={view.filter} />
-          {view.filter === 'wrong' && <FleetKinds search={view.search} />}
+          {(view.filter === null || view.filter === 'wrong') && <FleetKinds search={view.search} />}
           <FleetTools view={view} chosenColumns={chosen} shown={rows.rows.length} />
           <FleetChips view={view} />
           <FleetRows view={view} chosen={chosen} of={rows} />

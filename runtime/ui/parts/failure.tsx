@@ -3,9 +3,9 @@ import { findingTexts, translated } from '../i18n/check-findings.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatClock, formatDuration } from '../i18n/format.ts'
-import { sayProblem } from '../i18n/problems.ts'
 import type { Failure } from '../state/api.ts'
 import { heardAt, hubState } from '../state/hub.ts'
+import { sayRefusal } from '../state/refusals.ts'
 import type { Resource } from '../state/use-resource.ts'
 import { Head } from './page.tsx'
 
@@ -19,7 +19,7 @@ export function describeFailure(failure: Failure): string {
   if (status === 0) return words.noAnswer
   if (code === 'internal_error')
     return words.serverBroke(String((body as { request_id?: string }).request_id ?? ''))
-  const said = code === undefined ? null : sayProblem(code, body)
+  const said = code === undefined ? null : sayRefusal(code, body)
   if (said === null && status === 503) return words.databaseAway
   if (said === null && status >= 500) return words.serverBroke('')
   const finding = say(findingTexts)

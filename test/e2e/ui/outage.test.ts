@@ -115,6 +115,10 @@ test('the overview tells it in one line, with when and where, and names what els
   await alerts.getByText(/Push failed/).waitFor()
   await photograph('outage-overview')
   expect(await findBarriers(page)).toEqual([])
+  await page.goto('/')
+  await page.getByRole('button', { name: /^6,000 workloads went down at/, expanded: false }).waitFor()
+  expect((await page.getByRole('link', { name: 'edge', exact: true }).boundingBox())!.y).toBeLessThan(700)
+  await page.goto('/overview')
   await worst.getByRole('link', { name: /went down/ }).click()
   await expect.poll(() => new URL(page.url()).search).toBe('?show=disconnected')
 

@@ -130,7 +130,7 @@ describe('the risk of a change', () => {
     ],
     ['one more pattern that is blocked', [['"4[0-9]{15}"', '"4[0-9]{15}", "[a-z]+@"']]],
     ['an attribute that is no secret', [['value: a', 'value: b']]],
-    ['a lower memory limit', [['limit_mib: 512', 'limit_mib: 256']]],
+    ['a memory limiter that looks more often', [['check_interval: 1s', 'check_interval: 500ms']]],
   ])('of %s is low', (_, replacements) => {
     expect(edited(...replacements).summary.overall_risk).toBe('low')
   })
