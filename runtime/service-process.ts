@@ -3,6 +3,7 @@ import { parseCommandLine } from './command-line.ts'
 import type { CommandParts } from './commands.ts'
 import { type Config, readConfig } from './config.ts'
 import { locateRuntimeFiles } from './files.ts'
+import { OrderlyStop } from './orderly-stop.ts'
 import { type RunningService, STOP_BUDGET_MS, startService } from './service.ts'
 
 const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime })
@@ -18,19 +19,17 @@ function fail(error: unknown): never {
 async function serve(config: Config): Promise<void> {
   const starting = new AbortController()
   let service: Pick<RunningService, 'stop'> | null = null
-  let isStopping = false
-  const stop = async (reason: string, exitCode: number) => {
-    if (isStopping) process.exit(1)
-    isStopping = true
-    log.info({ reason }, 'stopping')
-    setTimeout(() => process.exit(exitCode === 0 ? 1 : exitCode), STOP_BUDGET_MS).unref()
-    starting.abort()
-    await service?.stop().catch((error) => log.error({ err: error }, 'stop did not finish'))
-    process.exit(exitCode)
-  }
-  // A second signal forces the exit.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(signal, 0))
-  const onFatal = (reason: string) => void stop(reason, 1)
+  const end = new OrderlyStop({
+    log,
+    budgetMs: STOP_BUDGET_MS,
+    exit: (code) => process.exit(code),
+    stop: async () => {
+      starting.abort()
+      await service?.stop()
+    },
+  })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end.bySignal(signal))
+  const onFatal = (reason: string) => end.byFault(reason)
   try {
     const options = { config, files: locateRuntimeFiles(), log, onFatal }
     service =
@@ -38,7 +37,7 @@ async function serve(config: Config): Promise<void> {
         ? await startService(options, starting.signal)
         : await (await import('./fronts/member.ts')).startMember(options, config.cluster)
   } catch (error) {
-    if (!isStopping) fail(error)
+    if (!end.isStopping) fail(error)
   }
 }
 

@@ -6,7 +6,7 @@ import { withoutSlashes } from '../without-slashes.ts'
 import { type Child, startChild, turnLog } from './child.ts'
 import { makeDemoHistory } from './demo-history.ts'
 import { TRIAL_CAMPAIGN } from './demo-stores.ts'
-import { type ChosenAddress, chooseAddress, findFreePort } from './ports.ts'
+import { chooseAddress, findFreePort, reachAt } from './ports.ts'
 import { type EmbeddedPostgres, startPostgres } from './postgres.ts'
 import { claimDirectory, forgetRunning, noteRunning } from './running.ts'
 import { serviceLogOf, startServices } from './services.ts'
@@ -101,11 +101,6 @@ async function isPasswordUnchanged(url: string, settings: QuickStartSettings): P
   return response.status !== 401
 }
 
-function hostOf(address: ChosenAddress): string {
-  const isEverywhere = address.host === '' || address.host === '0.0.0.0' || address.host === '::'
-  return `${isEverywhere || address.host === '127.0.0.1' ? 'localhost' : address.host}:${address.port}`
-}
-
 function printWelcome(
   settings: QuickStartSettings,
   url: string,
@@ -129,9 +124,10 @@ function printWelcome(
       ]
     : [`Point the OpAMP Supervisor of a collector at ${opampUrl} (see README.md).`]
   const [first] = pids
+  const last = pids.at(-1)
   if (pids.length > 1)
     steps.push(
-      `Take one of the ${pids.length} processes away: kill -STOP ${first} stops one, kill -CONT ${first} lets it go on, kill ${first} ends it. The others serve on; Settings, Processes says which decides and what each does.`,
+      `Take one of the ${pids.length} processes away: kill -STOP ${last} stops one and kill -CONT ${last} lets it go on, kill ${first} ends the one that decides. The others serve on; Settings, Processes says which decides then and what each does.`,
     )
   const processes =
     pids.length > 1
@@ -192,7 +188,7 @@ async function startAll(
     ends.push(database.ended.then((said) => `PostgreSQL ended:\n${said.slice(-1_000)}`))
     dsn = database.dsn('postgres')
   }
-  const url = `http://${hostOf(api)}`
+  const url = `http://${reachAt(api)}`
   const { ended, pids } = await startServices({
     directory: DATA,
     script: bundles.service,
@@ -205,7 +201,7 @@ async function startAll(
     note: (services) => noteRunning(DATA, { url, services }),
   })
   ends.push(ended)
-  const opampUrl = `ws://${hostOf(opamp)}/v1/opamp`
+  const opampUrl = `ws://${reachAt(opamp)}/v1/opamp`
   if (hasDemo) {
     const fleet = startDemoFleet(bundles.fleet, opampUrl)
     let isStopping = false

@@ -10,6 +10,12 @@ export interface ChosenAddress {
 
 const PORTS_TRIED = 50
 
+/** Where what listens there is reached from this host: `localhost:8080`. */
+export function reachAt({ host, port }: Pick<ChosenAddress, 'host' | 'port'>): string {
+  const isHere = host === '' || host === '0.0.0.0' || host === '::' || host === '127.0.0.1'
+  return `${isHere ? 'localhost' : host}:${port}`
+}
+
 /** Whether nothing listens there. */
 export function isPortFree(host: string, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { startBalancer } from './balancer.ts'
 import { type Child, startChild, tailLog, turnLog } from './child.ts'
 import { watchHealth } from './health.ts'
-import { type ChosenAddress, findFreePort } from './ports.ts'
+import { type ChosenAddress, findFreePort, reachAt } from './ports.ts'
 import type { QuickStartSettings } from './settings.ts'
 
 const READY_PATIENCE_MS = 60_000
@@ -89,7 +89,7 @@ async function placeOf({ processes, addresses }: ServicesPlan): Promise<Place> {
 }
 
 function startService(plan: ServicesPlan, place: Place, logFile: string, index: number): Child {
-  const { settings, dsn, script } = plan
+  const { settings, dsn, script, processes, addresses } = plan
   const { api, opamp, internal } = place
   return startChild({
     script,
@@ -101,6 +101,8 @@ function startService(plan: ServicesPlan, place: Place, logFile: string, index: 
       JWT_SECRET: settings.jwtSecret,
       SEED_ADMIN_EMAIL: settings.adminEmail,
       SEED_ADMIN_PASSWORD: settings.adminPassword,
+      // Agents come by the way that leads to all of them, not to the port of one.
+      ...(processes === 1 ? {} : { MUSTER_OPAMP_PUBLIC_URL: `ws://${reachAt(addresses.opamp)}` }),
       ...process.env,
       DB_DSN: dsn,
       LISTEN_ADDR: `${api.host}:${api.port}`,

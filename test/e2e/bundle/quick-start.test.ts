@@ -177,6 +177,8 @@ describe('npm start', () => {
       services: number[]
     }
     expect(services).toHaveLength(3)
+    // What a new collector is told leads to any of them: it outlives the one that said it.
+    expect(first.output()).toContain(`OpAMP     ${(await api.get('/api/connect')).url}`)
     // The first process is the owner.
     process.kill(services[0]!, 'SIGKILL')
     await eventually(
