@@ -32,26 +32,43 @@ export async function readOutlook(
   const { standing, change, request } = own!
   const { rule } = standing.judgement
   const carried = toAskedText(request)
-  const help = await readApprovalHelp(db, { ...change, text: { ...request, id: '' }, carried }, reader)
+  // That the reader asked for it before adds nothing: this request would be the reader's.
+  const text = { ...request, id: '', ownAuthors: [reader.userId] }
+  const help = await readApprovalHelp(db, { ...change, text, carried }, reader)
   return {
     approval_class: standing.approvalClass,
     approvals_needed: rule.approvals,
     author_counts: rule.authorCounts || standing.asked.isSoleApprover,
     help,
-    ...(help.could_approve_count === 0 ? { could_ask: await listAskers(db, wanted, reader.userId) } : {}),
+    ...(help.could_approve_count === 0 ? await readAskers(db, wanted, reader.userId) : {}),
   }
 }
 
-/** Who else could ask so that somebody's approval would count. */
-async function listAskers(
+/** The hash of a text that nobody wrote: that of no text at all. */
+const REWORDED = 'reworded'
+
+/** Who else could ask for it, or, where nobody could, who could in other words. */
+async function readAskers(
   db: Db,
   wanted: PossibleRequest,
   readerId: string,
+): Promise<Pick<ApprovalOutlook, 'could_ask' | 'could_ask_reworded'>> {
+  const askers = await listAskers(db, wanted, readerId)
+  if (askers.length > 0) return { could_ask: askers }
+  const reworded = await listAskers(db, { ...wanted, draftHash: REWORDED }, null)
+  return { could_ask: [], ...(reworded.length === 0 ? {} : { could_ask_reworded: reworded }) }
+}
+
+/** Who could ask so that somebody's approval would count; all but this one. */
+async function listAskers(
+  db: Db,
+  wanted: PossibleRequest,
+  butId: string | null,
 ): Promise<NonNullable<ApprovalOutlook['could_ask']>> {
   const ids = await listHolders(db, rolesWith('config:request'), HOLDERS_MAX)
   const accounts = await listAccountStandings(db, ids, [])
   const askers = accounts.filter(
-    ({ id, roles }) => id !== readerId && isHeldOn(grantsOf(roles), 'config:request', wanted.trustedLabels),
+    ({ id, roles }) => id !== butId && isHeldOn(grantsOf(roles), 'config:request', wanted.trustedLabels),
   )
   const asked = askers.slice(0, ASKERS_MAX)
   const asIfAsked = await readIfAsked(

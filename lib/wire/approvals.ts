@@ -174,6 +174,8 @@ export const ApprovalHelp = named(
 )
 export type ApprovalHelp = Infer<typeof ApprovalHelp>
 
+const PossibleAsker = type({ who: string(), could_approve: array(string()) })
+
 export const ApprovalOutlook = named(
   'ApprovalOutlook',
   'What would become of a request for a draft if whoever reads this made it now: before it is made.',
@@ -184,7 +186,11 @@ export const ApprovalOutlook = named(
     help: ApprovalHelp,
     could_ask: note(
       'Where nobody could approve it: who else could ask, each with whose approval would count then; the first ten.',
-      optional(array(type({ who: string(), could_approve: array(string()) }))),
+      optional(array(PossibleAsker)),
+    ),
+    could_ask_reworded: note(
+      'Where nobody could ask for this very text, which keeps the authors that it has anywhere: who could ask for it in other words, the reader among them.',
+      optional(array(PossibleAsker)),
     ),
   }),
 )

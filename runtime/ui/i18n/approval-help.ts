@@ -34,6 +34,8 @@ export const helpTexts = defineTexts({
     couldAsk: (who: string, could: string) => `${who}; then ${could} could approve it`,
     couldThen: 'If you ask for it, these could approve it:',
     insteadAsks: 'These could ask for it instead:',
+    rewordedAsks:
+      'The same text keeps its authors. These could ask for it in other words, for which a line of comment is enough:',
     nobodyFor: (why: string) => `Nobody can approve it: ${why}, and no other account counts.`,
     nobodyBut: (why: string) => `Nobody can approve it: ${why}.`,
     others: 'These may approve, and do not count for it:',
@@ -97,6 +99,8 @@ export const helpTexts = defineTexts({
     couldAsk: (who: string, could: string) => `${who} ; l’approbation de ${could} compterait alors`,
     couldThen: 'Si vous le demandez, pourraient l’approuver :',
     insteadAsks: 'Pourraient le demander à votre place :',
+    rewordedAsks:
+      'Le même texte garde ses auteurs. Pourraient le demander autrement écrit, une ligne de commentaire y suffit :',
     nobodyFor: (why: string) => `Personne ne peut l’approuver : ${why}, et aucun autre compte ne compte.`,
     nobodyBut: (why: string) => `Personne ne peut l’approuver : ${why}.`,
     others: 'Ont le droit d’approuver, et ne comptent pas ici :',

@@ -1,12 +1,28 @@
+import type { ApprovalOutlook as Outlook } from '../../../lib/wire/approvals.ts'
 import { helpTexts } from '../i18n/approval-help.ts'
 import { describeRuleAlone } from '../i18n/approval-rule.ts'
 import { say } from '../i18n/define.ts'
 import { formatList } from '../i18n/format.ts'
 import { api } from '../state/endpoints.ts'
-import { can, may } from '../state/session.ts'
+import { can, may, me } from '../state/session.ts'
 import { useDebounced } from '../state/use-debounced.ts'
 import { useResource } from '../state/use-resource.ts'
 import { Uncounted, UnknownAuthors, WaysOut } from './approval-help.tsx'
+
+/** Who could ask, each with whose approval would count then. */
+function Askers({ text, of }: { text: string; of: NonNullable<Outlook['could_ask']> }) {
+  const words = say(helpTexts)
+  return (
+    <div>
+      <p>{text}</p>
+      <ul class="bullets" aria-label={text}>
+        {of.map(({ who, could_approve: could }) => (
+          <li key={who}>{words.couldAsk(who === me.value?.email ? words.you : who, formatList(could))}</li>
+        ))}
+      </ul>
+    </div>
+  )
+}
 
 /**
  * Who could approve a draft if the reader asked for it now, and by which rule; or that nobody could, why, and who could ask
@@ -35,7 +51,7 @@ export function ApprovalOutlook({
     },
   )
   if (data === null) return null
-  const { help, could_ask: askers = [] } = data
+  const { help, could_ask: askers = [], could_ask_reworded: reworded = [] } = data
   const { could_approve: could, could_approve_count: count, do_not_count: uncounted = [] } = help
   const more = (count ?? could.length) - could.length
   return (
@@ -50,17 +66,13 @@ export function ApprovalOutlook({
         <>
           <p class="warn">{words.nobodyIfYou}</p>
           {uncounted.length > 0 && <Uncounted of={uncounted} />}
-          {askers.length === 0 ? (
-            <WaysOut />
+          {askers.length > 0 ? (
+            <Askers text={words.insteadAsks} of={askers} />
           ) : (
-            <div>
-              <p>{words.insteadAsks}</p>
-              <ul class="bullets" aria-label={words.insteadAsks}>
-                {askers.map(({ who, could_approve: then }) => (
-                  <li key={who}>{words.couldAsk(who, formatList(then))}</li>
-                ))}
-              </ul>
-            </div>
+            <>
+              {reworded.length > 0 && <Askers text={words.rewordedAsks} of={reworded} />}
+              <WaysOut />
+            </>
           )}
         </>
       )}

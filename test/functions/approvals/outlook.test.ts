@@ -105,7 +105,7 @@ it('says by the environment and the group that are asked for which rule would ho
 it('says who asked for the same text before and took it back, which keeps the accounts that he made from counting', async () => {
   const id = await ask(admin)
   expect((await step(admin, id, 'withdraw')).status).toBe(200)
-  const { help, could_ask: askers } = await outlook(olga)
+  const { help, could_ask: askers, could_ask_reworded: reworded } = await outlook(olga)
   const before = { asked_at: expect.any(String), withdrawn: true }
   expect(help.could_approve_count).toBe(0)
   expect(help.do_not_count).toEqual([
@@ -113,6 +113,13 @@ it('says who asked for the same text before and took it back, which keeps the ac
     { who: 'pavel@example.com', why: 'shaped_by_author', by: 'admin@example.com', ...before },
   ])
   expect(askers).toEqual([])
+  // Only the text keeps him as its author: in other words the same two may go on.
+  expect(reworded).toEqual([
+    { who: 'olga@example.com', could_approve: ['pavel@example.com'] },
+    { who: 'pavel@example.com', could_approve: ['olga@example.com'] },
+  ])
+  // That he asked before is no news of a request that would be his.
+  for (const one of (await outlook(admin)).help.do_not_count!) expect(one).not.toHaveProperty('asked_at')
   const second = await ask(olga)
   const read = await invoke(ctx, `GET ${path()}/approvals/${second}`, { as: pavel.token })
   expect((read.json as ApprovalRecord).help!.because).toMatchObject([{ who: 'admin@example.com', ...before }])
