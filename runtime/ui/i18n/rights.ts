@@ -84,5 +84,9 @@ export const rightsTexts = defineTexts({
   },
 })
 
-/** A right in the reader's words. */
-export const nameRight = (permission: Permission): string => say(rightsTexts).permission[permission]
+/** A right in the reader's words; its code where this page does not know it. */
+export const nameRight = (permission: string): string =>
+  say(rightsTexts).permission[permission as Permission] ?? permission
+
+/** Several rights in the reader's words. */
+export const nameRights = (permissions: readonly string[]): string => permissions.map(nameRight).join(' · ')

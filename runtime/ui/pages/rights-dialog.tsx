@@ -1,8 +1,7 @@
-import type { Permission } from '../../../lib/model/permissions.ts'
 import type { RightsRecord } from '../../../lib/wire/rights.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
-import { rightsTexts } from '../i18n/rights.ts'
+import { nameRight, nameRights, rightsTexts } from '../i18n/rights.ts'
 import { settingsTexts } from '../i18n/settings.ts'
 import { describeScopes } from '../i18n/user-groups.ts'
 import { Action } from '../parts/controls.tsx'
@@ -14,9 +13,6 @@ import { useResource } from '../state/use-resource.ts'
 
 type Right = RightsRecord['rights'][number]
 type TokenRights = RightsRecord['tokens'][number]
-
-const wordsOf = (permission: string): string =>
-  say(rightsTexts).permission[permission as Permission] ?? permission
 
 /** Which group gives a right, or why it is not held. */
 function Why({ right: { groups, scopes, withheld } }: { right: Right }) {
@@ -55,15 +51,16 @@ function Tokens({ tokens }: { tokens: readonly TokenRights[] }) {
           title: words.token.may,
           narrowTitle: words.token.may,
           look: 'text',
-          cell: ({ rights }) => rights.map(wordsOf).join(' · ') || words.nothing,
+          cell: ({ rights }) => nameRights(rights) || words.nothing,
         },
         {
           title: words.token.not,
           narrowTitle: words.token.not,
           look: 'text',
           cell: ({ withheld }) =>
-            withheld.map(({ permission, why }) => `${wordsOf(permission)} (${words.why[why]})`).join(' · ') ||
-            '–',
+            withheld
+              .map(({ permission, why }) => `${nameRight(permission)} (${words.why[why]})`)
+              .join(' · ') || '–',
         },
       ]}
     />
@@ -93,7 +90,7 @@ export function RightsDialog({
               rows={found.rights}
               keyOf={({ permission }) => permission}
               columns={[
-                { title: words.column.right, look: 'text', cell: ({ permission }) => wordsOf(permission) },
+                { title: words.column.right, look: 'text', cell: ({ permission }) => nameRight(permission) },
                 {
                   title: words.column.why,
                   narrowTitle: words.column.why,

@@ -3,7 +3,7 @@ import type { ApiTokenRecord } from '../../../lib/wire/identity.ts'
 import { LANGUAGES, THEMES } from '../../../lib/wire/values.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
-import { rightsTexts } from '../i18n/rights.ts'
+import { nameRights, rightsTexts } from '../i18n/rights.ts'
 import { settingsTexts } from '../i18n/settings.ts'
 import { describeScopes } from '../i18n/user-groups.ts'
 import { Action, bind, Checkbox, Select, TextField } from '../parts/controls.tsx'
@@ -114,11 +114,10 @@ function OwnPermissions() {
   if (permissions.length === 0 && scoped === undefined) return <>{say(settingsTexts).nothing}</>
   return (
     <>
-      <span class="mono">{permissions.join(' ')}</span>
+      {nameRights(permissions)}
       {scoped?.map((part) => (
         <span class="sub" key={JSON.stringify(part.scope)}>
-          {say(rightsTexts).within(describeScopes([part.scope]))}:{' '}
-          <span class="mono">{part.permissions.join(' ')}</span>
+          {say(rightsTexts).within(describeScopes([part.scope]))}: {nameRights(part.permissions)}
         </span>
       ))}
     </>

@@ -4,7 +4,7 @@ import type { ApiTokenCreated, ApiTokenRecord, ApiTokenRequest } from '../../../
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatDay } from '../i18n/format.ts'
-import { nameRight } from '../i18n/rights.ts'
+import { nameRight, nameRights } from '../i18n/rights.ts'
 import { tokenTexts } from '../i18n/tokens.ts'
 import type { Result } from '../state/api.ts'
 import { useDialog } from '../state/use-dialog.ts'
@@ -163,8 +163,8 @@ function columnsOf(
     { title: column.name, look: 'name', cell: (token) => token.name },
     {
       title: column.rights,
-      look: 'mono',
-      cell: (token) => token.permissions.filter((one) => !isInPerson(one)).join(' ') || words.readOnly,
+      look: 'text',
+      cell: (token) => nameRights(token.permissions.filter((one) => !isInPerson(one))) || words.readOnly,
     },
     {
       title: column.expires,
