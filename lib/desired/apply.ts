@@ -9,22 +9,15 @@ import {
 } from '../changes/create-approval.ts'
 import { toAuthorNames } from '../changes/named-authors.ts'
 import { configHash } from '../model/config-hash.ts'
-import { gitGroupOf, gitOwnerOf } from '../model/git-group.ts'
+import { gitGroupOf } from '../model/git-group.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import {
   type Approval,
   findApproval,
   findNewestApprovalFromGit,
   listOpenApprovalsOfGroup,
-  listUnseenDrafts,
 } from '../store/approvals.ts'
-import {
-  areCommitAuthorsNoted,
-  type CommitClaim,
-  type FormerText,
-  listFormerAuthors,
-  noteCommitAuthors,
-} from '../store/commit-authors.ts'
+import { areCommitAuthorsNoted, type CommitClaim, noteCommitAuthors } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import { isSpokenForByAnother, lockOwner } from '../store/git-owners.ts'
 import {
@@ -34,6 +27,7 @@ import {
   listWishes,
   type ManagedConfig,
 } from '../store/managed-configs.ts'
+import { listUnseenAuthors, noteUnseen } from '../store/unseen-texts.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import { type DesiredVerdict, decideDesired } from './decide.ts'
 import { isOwner, recordNamed, tellCommit, tellRelease } from './owner.ts'
@@ -116,12 +110,6 @@ interface Standing {
   spokenFor: Approval | null
   /** The owner's requests for other texts that nobody pushed or ended. */
   others: readonly Approval[]
-  /**
-   * What the owner, or this account under another name, asked for last before Git let go of the workload, or before what
-   * the owner keeps there was handed over to it, or what another one asked for there and it got where it kept the workload
-   * already; each where nobody brought that to run.
-   */
-  unseen: readonly FormerText[]
 }
 
 /** Read what decides about a wish. In a transaction that has locked the workload it stays true to its end. */
@@ -162,16 +150,6 @@ async function readStanding(
   })
   const open = await listOpenApprovalsOfGroup(db, workloadId, group)
   const others = open.filter(({ draftHash }) => draftHash !== hash)
-  const asker = {
-    workloadId,
-    targetGroup: gitGroupOf(managed?.handedOverFrom ?? owner),
-    requesterId: actor.userId,
-  }
-  // What an owner keeps names whoever made what it asked for before; but not what it got, nor what it let go of.
-  const unseen =
-    managed === null || managed.handedOverAt !== null
-      ? await listUnseenDrafts(db, asker, managed?.approvalId ?? null)
-      : []
   return {
     ok: true,
     hash,
@@ -181,17 +159,8 @@ async function readStanding(
     activeHash,
     spokenFor: speaksFor(verdict, own || null, newest),
     others,
-    unseen: unseen.map(toFormer),
   }
 }
-
-const toFormer = ({ draftHash, targetGroup, requesterId }: Former): FormerText => ({
-  hash: draftHash,
-  owner: gitOwnerOf(targetGroup) ?? '',
-  requesterId,
-})
-
-type Former = Pick<Approval, 'draftHash' | 'targetGroup' | 'requesterId'>
 
 /**
  * The request that speaks for a wish: one that waits, the wish's own, or the one by which its text came to run; what
@@ -237,20 +206,24 @@ const toClaim = ({ workloadId, owner, actor }: DesiredConfig, configHash: string
   owner,
 })
 
-/** Note whom the commit of a wish names, and who made what Git asked for before it. */
+/**
+ * Note whom the commit of a wish names, and who made what Git asked for before it and nobody has brought to run, or that was
+ * rolled back: what they changed comes with the next one, whose last commit may be of anybody.
+ */
 async function noteAuthors(
   { clock }: Pick<ApprovalParts, 'clock'>,
   tx: Db,
   wanted: DesiredConfig,
   standing: Standing,
 ): Promise<void> {
-  const { hash, managed, verdict, spokenFor } = standing
-  const former = await listFormerAuthors(tx, wanted.workloadId, listUnseen(standing, wanted.owner))
+  const { hash, managed, verdict, spokenFor, activeHash, isSameWish } = standing
+  const claim = toClaim(wanted, hash)
+  const former = await listUnseenAuthors(tx, { ...claim, activeHash })
   const isKeptThere = managed?.isAccepted === true || wanted.mayPush
   await noteCommitAuthors(
     tx,
     {
-      ...toClaim(wanted, hash),
+      ...claim,
       // Whoever speaks for the owner by now speaks for what was requested in its name.
       since: spokenFor?.createdAt ?? clock.now(),
       hasRun: verdict.action === 'unchanged' && isKeptThere,
@@ -258,6 +231,7 @@ async function noteAuthors(
     [...toAuthorNames(wanted), ...former],
     clock,
   )
+  await noteUnseen(tx, { ...claim, activeHash }, !isSameWish, clock.now())
 }
 
 /**
@@ -315,8 +289,6 @@ async function keepWish(
       commitSha,
       commitAuthor,
       isAccepted,
-      handedOverAt: null,
-      handedOverFrom: null,
       ...ran,
       ...applied,
     }
@@ -335,36 +307,16 @@ async function keepWish(
 }
 
 /**
- * The texts that Git asked for before and that nobody has brought to run, or that were rolled back: what their authors
- * changed comes with the next one, whose last commit may be of anybody.
- */
-const listUnseen = ({ hash, activeHash, managed, others, unseen }: Standing, owner: string): FormerText[] =>
-  [
-    ...others.map(toFormer),
-    ...unseen,
-    // Where what was asked for last runs, what ran before it was seen and replaced in order.
-    ...(managed === null || managed.configHash === activeHash
-      ? []
-      : [managed.configHash, managed.ranConfigHash].map((before) => ({
-          hash: before,
-          owner,
-          requesterId: null,
-        }))),
-  ].filter(({ hash: before }) => before !== activeHash && before !== hash)
-
-/**
- * The commit that first asked for what runs, or for what ran last of what Git asked for, and that text; '' where that is
- * not known: who changed a document since then has a part in what is asked for now.
+ * The commit that first asked for what runs, or for what ran last of what Git asked for; '' where that is not
+ * known: who changed a document since then has a part in what is asked for now.
  */
 export function findRan(
   managed: ManagedConfig | null,
   activeHash: string | null,
-): Pick<ManagedConfig, 'ranCommitSha' | 'ranConfigHash'> {
-  if (managed === null) return { ranCommitSha: '', ranConfigHash: '' }
-  const { configHash, commitSha, ranCommitSha, ranConfigHash } = managed
-  return configHash === activeHash
-    ? { ranCommitSha: commitSha, ranConfigHash: configHash }
-    : { ranCommitSha, ranConfigHash }
+): Pick<ManagedConfig, 'ranCommitSha'> {
+  if (managed === null) return { ranCommitSha: '' }
+  const { configHash, commitSha, ranCommitSha } = managed
+  return { ranCommitSha: configHash === activeHash ? commitSha : ranCommitSha }
 }
 
 /**

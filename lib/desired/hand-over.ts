@@ -19,6 +19,7 @@ import {
   lockRequestsOf,
   moveOpenRequests,
 } from '../store/git-owners.ts'
+import { handOverUnseen } from '../store/unseen-texts.ts'
 import { findAccountSaid } from '../store/users.ts'
 import { isOwner } from './owner.ts'
 
@@ -75,7 +76,10 @@ export async function handOver(
     const found = new Set([...workloads, ...fleetConfigs, ...left])
     if (found.size === 0 || named.some((id) => !found.has(id))) return refuse('not-managed')
     if (await isSpokenForByAnother(tx, toOwner, toAccountId)) return refuse('owner-taken', { owner: toOwner })
-    await handOverClaims(tx, to, [...found])
+    // With all that an owner keeps goes what it let go of before.
+    const places = isAll ? null : [...found]
+    await handOverClaims(tx, to, places)
+    await handOverUnseen(tx, to, places)
     await moveOpenRequests(tx, workloads, groups)
     const detail = JSON.stringify({
       to_owner: toOwner,

@@ -1,4 +1,3 @@
-import { gitGroupOf } from '../model/git-group.ts'
 import type { PushedRisk } from '../wire/approvals.ts'
 import type { APPROVAL_STATUSES } from '../wire/values.ts'
 import { DRAFT_OF_A } from './approval-drafts.ts'
@@ -336,32 +335,6 @@ export async function findNewestApprovalFromGit(
     [workloadId, targetGroup, draftHash],
   )
   return rows[0] ?? null
-}
-
-/**
- * The texts of a group's newest request but for `keptId`, which came to it with what it keeps, and of the newest from Git
- * that an account asked for under whatever owner's name, where nobody pushed that, or what it brought was taken back right
- * after.
- */
-export async function listUnseenDrafts(
-  db: Db,
-  { workloadId, targetGroup, requesterId }: Pick<Approval, 'workloadId' | 'targetGroup' | 'requesterId'>,
-  keptId: string | null,
-): Promise<Pick<Approval, 'draftHash' | 'targetGroup' | 'requesterId'>[]> {
-  const newest = (
-    which: string,
-  ) => `(select id, status, draft_hash, target_group, requester_id from approvals where workload_id = $1 and ${which}
-    order by created_at desc, (status in ('pending', 'approved')) desc, id desc limit 1)`
-  return db.query<Pick<Approval, 'draftHash' | 'targetGroup' | 'requesterId'>>(
-    `with newest as (
-       ${newest('target_group = $2 and id is distinct from $5')}
-       union ${newest(`requester_id = $3 and starts_with(target_group, $4)`)})
-     select draft_hash as "draftHash", target_group as "targetGroup", requester_id as "requesterId" from newest where status <> 'pushed' or (
-       select next.kind from pushes own join pushes next on next.workload_id = own.workload_id and next.seq > own.seq
-       where own.workload_id = $1 and own.approval_id = newest.id order by next.seq limit 1)
-       in ('rollback', 'auto-rollback')`,
-    [workloadId, targetGroup, requesterId, gitGroupOf(''), keptId],
-  )
 }
 
 /**

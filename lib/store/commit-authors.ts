@@ -196,36 +196,10 @@ export async function listNamesOfSomebody(db: Db, names: readonly string[]): Pro
   return new Set(rows.map(({ name }) => name))
 }
 
-/** A text that an owner in Git asked for before of a workload or of a fleet config. */
-export interface FormerText {
-  hash: string
-  owner: string
-  /** Who asked for it; null where that is not known. */
-  requesterId: string | null
-}
-
 /**
- * Everybody whom commits name that brought what was asked for before at a place, by the word of the accounts that spoke for
- * its owner, or asked for it.
+ * Everybody whom commits name that brought versions of a fleet config, given by the hashes of their texts with values: one
+ * owner at a time keeps it.
  */
-export async function listFormerAuthors(
-  db: Db,
-  place: string,
-  texts: readonly FormerText[],
-): Promise<CommitAuthor[]> {
-  return db.query<CommitAuthor>(
-    `select c.name, max(c.said) as said
-     from json_to_recordset($1::json) as f (hash text, owner text, "requesterId" text)
-       join commit_authors c on c.config_hash = f.hash
-     where c.by_id = '' or c.by_id = f."requesterId" or exists (
-       select from commit_claims l
-       where l.config_hash = f.hash and l.by_id = c.by_id and l.place = $2 and l.owner = f.owner)
-     group by c.name`,
-    [JSON.stringify(texts), place],
-  )
-}
-
-/** The same of versions of a fleet config, by the hashes of their texts with values: one owner at a time keeps it. */
 export async function listFormerAuthorsOfFleet(
   db: Db,
   fleetConfigId: string,
@@ -243,8 +217,9 @@ export async function listFormerAuthorsOfFleet(
 /** SQL for whether nobody requested a text, wrote it as a version or keeps it. */
 const isUnused = (hash: string): string => `not exists (select from approvals a where a.draft_hash = ${hash})
        and not exists (select from fleet_config_versions v where v.content_hash = ${hash})
-       and not exists (select from managed_configs m where ${hash} in (m.config_hash, m.ran_config_hash))
-       and not exists (select from git_wishes g where ${hash} in (g.config_hash, g.ran_config_hash))`
+       and not exists (select from managed_configs m where m.config_hash = ${hash})
+       and not exists (select from git_wishes g where g.config_hash = ${hash})
+       and not exists (select from unseen_texts u where u.config_hash = ${hash})`
 
 /** The same of what was not removed a while ago either. */
 const isForgotten = (hash: string): string => `${isUnused(hash)}

@@ -68,17 +68,14 @@ export async function deleteWishesOfHeir(tx: Db, of: HandOver): Promise<string[]
   return rows.map((row) => row.id)
 }
 
-/** Forget what the former owner asks for where the heir keeps the workload, but that it did; returns the workloads. */
+/** Forget what the former owner asks for where the heir keeps the workload; returns the workloads. */
 export async function deleteWishesWhereHeirKeeps(tx: Db, of: HandOver): Promise<string[]> {
   if (of.toOwner === of.owner) return []
   const rows = await tx.query<{ id: string }>(
-    `with gone as (
-       delete from git_wishes where ${WORKLOADS}
-         and workload_id in (select workload_id from managed_configs where owner = $3)
-       returning workload_id)
-     update managed_configs set handed_over_at = $4, handed_over_from = $1
-     where owner = $3 and workload_id in (select workload_id from gone) returning workload_id as id`,
-    [of.owner, of.only, of.toOwner, of.now],
+    `delete from git_wishes where ${WORKLOADS}
+       and workload_id in (select workload_id from managed_configs where owner = $3)
+     returning workload_id as id`,
+    [of.owner, of.only, of.toOwner],
   )
   return rows.map((row) => row.id)
 }
@@ -91,9 +88,9 @@ export async function handOverWorkloads(tx: Db, of: HandOver): Promise<string[]>
   const ids: string[] = []
   for (const table of ['managed_configs', 'git_wishes']) {
     const rows = await tx.query<{ id: string }>(
-      `update ${table} set owner = $3, applied_by_id = $4, applied_by = $5, handed_over_at = $6, handed_over_from = null
+      `update ${table} set owner = $3, applied_by_id = $4, applied_by = $5
        where ${WORKLOADS} returning workload_id as id`,
-      [of.owner, of.only, of.toOwner, of.accountId, of.account, of.now],
+      [of.owner, of.only, of.toOwner, of.accountId, of.account],
     )
     ids.push(...rows.map((row) => row.id))
   }
@@ -110,17 +107,19 @@ export async function handOverFleetConfigs(tx: Db, of: HandOver): Promise<string
   return rows.map((row) => row.id)
 }
 
-/** Take what accounts said about the texts of these workloads and fleet configs in the former owner's name for the heir's. */
+/**
+ * Take what accounts said about the texts of these workloads and fleet configs, or of all, in the former owner's name for the
+ * heir's.
+ */
 export async function handOverClaims(
   tx: Db,
   { owner, toOwner }: Pick<HandOver, 'owner' | 'toOwner'>,
-  places: readonly string[],
+  places: readonly string[] | null,
 ): Promise<void> {
-  await tx.execute(`update commit_claims set owner = $2 where owner = $1 and place = any($3::text[])`, [
-    owner,
-    toOwner,
-    places,
-  ])
+  await tx.execute(
+    `update commit_claims set owner = $2 where owner = $1 and ($3::text[] is null or place = any($3))`,
+    [owner, toOwner, places],
+  )
 }
 
 /**

@@ -14,17 +14,11 @@ export interface ManagedConfig {
   commitAuthor: string
   /** Of the commit that first asked for what ran last of what Git asked for before; empty where that is not known. */
   ranCommitSha: string
-  /** The text of that commit, which may have been rolled back since; empty where it is not known. */
-  ranConfigHash: string
   appliedAt: Date
   /** The name of the account that asked for it, at that time. */
   appliedBy: string
   /** Null where that account is gone. */
   appliedById: string | null
-  /** When the owner got it of another one, or for another account; null once it asked for something else since. */
-  handedOverAt: Date | null
-  /** The owner whose own wish went at that, since this one kept the workload already; null where it got the wish. */
-  handedOverFrom: string | null
   /** Whether a request of the owner was approved there: only then it keeps others out. */
   isAccepted: boolean
 }
@@ -37,12 +31,9 @@ const MANAGED = columns<Exclude<keyof ManagedConfig, 'isAccepted'>>({
   commitSha: 'commit_sha',
   commitAuthor: 'commit_author',
   ranCommitSha: 'ran_commit_sha',
-  ranConfigHash: 'ran_config_hash',
   appliedAt: 'applied_at',
   appliedBy: 'applied_by',
   appliedById: 'applied_by_id',
-  handedOverAt: 'handed_over_at',
-  handedOverFrom: 'handed_over_from',
 })
 const ACCEPTED = `${MANAGED.select()}, true as "isAccepted"`
 const WISHED = `${MANAGED.select()}, false as "isAccepted"`
@@ -79,8 +70,8 @@ export async function listWishes(db: Db, { owner, workloadId }: Filter): Promise
 }
 
 const WISH = [
-  ...(['configHash', 'approvalId', 'commitSha', 'commitAuthor', 'ranCommitSha', 'ranConfigHash'] as const),
-  ...(['appliedAt', 'appliedBy', 'appliedById', 'handedOverAt', 'handedOverFrom'] as const),
+  ...(['configHash', 'approvalId', 'commitSha', 'commitAuthor', 'ranCommitSha'] as const),
+  ...(['appliedAt', 'appliedBy', 'appliedById'] as const),
 ]
 
 /** Store what Git asks for. The workload's row must be locked, and no other owner may keep it. */

@@ -200,13 +200,10 @@ const OBSTACLES = {
       approvalId: null,
       commitSha: '',
       ranCommitSha: '',
-      ranConfigHash: '',
       commitAuthor: '',
       appliedAt: now(),
       appliedBy: 'ci@example.com',
       appliedById: null,
-      handedOverAt: null,
-      handedOverFrom: null,
       isAccepted: true,
     })
   },

@@ -163,12 +163,10 @@ describe('a push in stages', () => {
       approvalId: null,
       commitSha: '',
       ranCommitSha: '',
-      ranConfigHash: '',
       commitAuthor: '',
       appliedAt: now,
     }
-    const handed = { handedOverAt: null, handedOverFrom: null }
-    const by = { appliedBy: 'ci@example.com', appliedById: null, isAccepted: true, ...handed }
+    const by = { appliedBy: 'ci@example.com', appliedById: null, isAccepted: true }
     await keepManagedConfig(database.pool, { workloadId, owner: 'infra/edge', ...applied, ...by })
     await settle()
     expect(await read()).toMatchObject({ hold: { reason: 'kept_in_git', about: 'infra/edge' } })
