@@ -41,8 +41,13 @@ export type NextSteps = readonly (typeof ALERT_STEPS)[number][] | null
 function sayWhatHelps(rule: 'workload_unhealthy' | 'config_drift', steps: NextSteps): string {
   if (steps === null) return ''
   if (!steps.includes('push')) return ' Its config is not pushed from here: mend it where it is kept.'
-  const push = rule === 'config_drift' ? 'Push again' : 'Then correct its config'
-  return ` ${push}${steps.includes('roll_back') ? ' or roll back' : ''}.`
+  const isBack = steps.includes('roll_back')
+  // The same text is not sent again to whoever says that it applied it, or failed it.
+  if (rule === 'config_drift')
+    return isBack
+      ? ' Then restart them, propose a change or roll back.'
+      : ' Then restart them or propose a change.'
+  return ` Then correct its config${isBack ? ' or roll back' : ''}.`
 }
 
 /**

@@ -96,8 +96,8 @@ export const alertTexts = defineTexts({
       elsewhere: 'Its config is not pushed from here: mend it where it is kept.',
       correct: 'Then correct its config.',
       correctOrBack: 'Then correct its config or roll back.',
-      again: 'Push again.',
-      againOrBack: 'Push again or roll back.',
+      restart: 'Then restart them or propose a change.',
+      restartOrBack: 'Then restart them, propose a change or roll back.',
     },
     onWhom: (names: string, more: number) =>
       `On ${names}${more > 0 ? ` and ${formatNumber(more)} more` : ''}.`,
@@ -249,8 +249,8 @@ export const alertTexts = defineTexts({
       elsewhere: 'Sa config n’est pas poussée d’ici : corrigez-la là où elle est tenue.',
       correct: 'Puis corrigez sa config.',
       correctOrBack: 'Puis corrigez sa config ou revenez en arrière.',
-      again: 'Poussez de nouveau.',
-      againOrBack: 'Poussez de nouveau ou revenez en arrière.',
+      restart: 'Puis redémarrez-les ou proposez un changement.',
+      restartOrBack: 'Puis redémarrez-les, proposez un changement ou revenez en arrière.',
     },
     onWhom: (names: string, more: number) =>
       `Sur ${names}${more > 0 ? ` et ${formatNumber(more)} de plus` : ''}.`,
@@ -287,7 +287,7 @@ function describeHelp({ rule, next_steps: steps }: AlertRecord): string {
   if (!steps || (rule !== 'workload_unhealthy' && rule !== 'config_drift')) return ''
   if (!steps.includes('push')) return words.elsewhere
   const isBack = steps.includes('roll_back')
-  if (rule === 'config_drift') return isBack ? words.againOrBack : words.again
+  if (rule === 'config_drift') return isBack ? words.restartOrBack : words.restart
   return isBack ? words.correctOrBack : words.correct
 }
 

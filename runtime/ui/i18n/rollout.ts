@@ -141,6 +141,7 @@ export const rolloutTexts = defineTexts({
       `Of ${name}, ${formatNumber(count)} ${plural(count, 'instance goes', 'instances go')} back from ${from} to ${to}, at once.`,
     done: { promote: 'It goes on.', abort: 'Aborted.', rollback: 'Its members go back.' },
     over: 'It is over.',
+    unhealthyNow: 'unhealthy',
     onlyHalted: 'It goes on by itself; only a halted rollout can be continued.',
   },
   fr: {
@@ -282,6 +283,7 @@ export const rolloutTexts = defineTexts({
       `Pour ${name}, ${formatNumber(count)} ${plural(count, 'instance revient', 'instances reviennent')} de ${from} à ${to}, tout de suite.`,
     done: { promote: 'Il reprend.', abort: 'Abandonné.', rollback: 'Ses membres reviennent en arrière.' },
     over: 'Il est terminé.',
+    unhealthyNow: 'en défaut',
     onlyHalted: 'Il avance seul ; on ne continue qu’un déploiement arrêté.',
   },
 })

@@ -66,6 +66,15 @@ interface Base {
 const useBefore = (base: Base, draft: string): string =>
   useMemo(() => (base.isReported ? baseInWordsOf(draft, base.running) : base.running), [base, draft])
 
+/** Stands in the address in the place of a hash: a draft is to start from what most instances report to run. */
+const REPORTED = 'reported'
+
+/** The config in the history that the address says to start from. */
+const wantedHash = (): string | undefined => {
+  const wanted = query.value.get('hash')
+  return wanted === null || wanted === REPORTED ? undefined : wanted
+}
+
 /** The active config, and what the address says to start from. */
 async function loadBase(workload: WorkloadRecord, abort: AbortSignal): Promise<Result<Base>> {
   const { id } = workload
@@ -90,7 +99,8 @@ async function loadBase(workload: WorkloadRecord, abort: AbortSignal): Promise<R
     return found.ok ? done(found.value.content ?? '') : found
   }
   const wanted = query.peek().get('hash')
-  if (wanted && wanted !== hash) {
+  if (wanted === REPORTED && reported?.ok) return done(baseOfReport(running, ''))
+  if (wanted && wanted !== hash && wanted !== REPORTED) {
     const found = await api.revision(id, wanted, abort)
     return found.ok ? done(found.value.content ?? '') : found
   }
@@ -427,12 +437,12 @@ function StartsBroken({ workload, base, hash }: { workload: WorkloadRecord; base
 
 /** What to know before a draft is written. */
 function Notices({ workload, base }: { workload: WorkloadRecord; base: Base }) {
-  const wanted = query.value.get('hash')
+  const wanted = wantedHash()
   return (
     <>
       <FrozenNotice workloadId={workload.id} can="askedNow" />
       <UnderFleetConfig workloadId={workload.id} />
-      <FailedBefore workloadId={workload.id} hash={wanted ?? undefined} />
+      <FailedBefore workloadId={workload.id} hash={wanted} />
       <LastChangeFailed workloadId={workload.id} from={wanted ?? base.failedHash} />
       {base.failedHash !== null && <StartsBroken workload={workload} base={base} hash={base.failedHash} />}
     </>

@@ -238,37 +238,50 @@ function Steer({ of, name, nameOf, reload }: SteerProps) {
     toast(words.done[step])
     done()
   }
+  const possible = steps.filter(([, , , reason]) => reason === null)
+  const urged: Step = isAnyUnhealthy(of) ? 'rollback' : 'promote'
   return (
-    <div class="actions">
-      {steps.map(([step, text, hint, reason]) => (
-        <span key={step}>
-          <Action
-            kind={step === 'promote' && !isAnyUnhealthy(of) ? 'primary' : ''}
-            reason={unless('workload:push_config') ?? reason}
-            onClick={() => open(step)}
-          >
-            {text}
-          </Action>
-          {about === step && (
-            <Dialog title={text} onClose={close}>
-              <p>{hint}</p>
-              {step === 'promote' && asksGlass && (
-                <>
-                  <p class="bad">{words.hold.glass}</p>
-                  <TextArea label={say(changeTexts).breakGlassReason} {...bind(why)} />
-                </>
-              )}
-              <div class="actions">
-                <Action onClick={close}>{say(commonTexts).cancel}</Action>
-                <Action kind="primary" onClick={() => void go(step)}>
-                  {text}
-                </Action>
-              </div>
-            </Dialog>
-          )}
-        </span>
-      ))}
-    </div>
+    <>
+      <div class="actions">
+        {steps.map(([step, text, hint, reason]) => (
+          <span key={step}>
+            <Action
+              kind={step === urged ? 'primary' : ''}
+              reason={unless('workload:push_config') ?? reason}
+              onClick={() => open(step)}
+            >
+              {text}
+            </Action>
+            {about === step && (
+              <Dialog title={text} onClose={close}>
+                <p>{hint}</p>
+                {step === 'promote' && asksGlass && (
+                  <>
+                    <p class="bad">{words.hold.glass}</p>
+                    <TextArea label={say(changeTexts).breakGlassReason} {...bind(why)} />
+                  </>
+                )}
+                <div class="actions">
+                  <Action onClick={close}>{say(commonTexts).cancel}</Action>
+                  <Action kind="primary" onClick={() => void go(step)}>
+                    {text}
+                  </Action>
+                </div>
+              </Dialog>
+            )}
+          </span>
+        ))}
+      </div>
+      {of.status !== 'running' && (
+        <ul class="muted small steps-told">
+          {possible.map(([step, text, hint]) => (
+            <li key={step}>
+              <b>{text}</b>: {hint}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
   )
 }
 
@@ -437,6 +450,13 @@ function Members({ of, nameOf }: { of: RolloutRecord; nameOf: NameOf }) {
             </td>
             <td>{words.stage(target.stage + 1)}</td>
             <td>
+              {target.unhealthy && target.status === 'applied' && (
+                <>
+                  <Mark tone="bad" shape="cross">
+                    {words.unhealthyNow}
+                  </Mark>{' '}
+                </>
+              )}
               <PushMark state={target.status} />
             </td>
             <td class="muted">

@@ -311,11 +311,15 @@ function Running({
 export function ConfigurationTab({ workload, topology, failing, complaint }: TabProps) {
   const git = useInGit(workload.id)
   if (!may('config:read_content')) return <LeftOutFor permission="config:read_content" />
+  const told = { workload, failing, complaint }
+  // Where what runs differs, that is what one came to see.
+  const isOdd = topology.data?.instances.some((instance) => instance.effective_matches === false) === true
   return (
     <div class="stack">
       <GitNotice workload={workload} git={git} />
-      <Wanted workload={workload} failing={failing} complaint={complaint} />
-      <Running workload={workload} topology={topology} failing={failing} complaint={complaint} />
+      {isOdd && <Running topology={topology} {...told} />}
+      <Wanted {...told} />
+      {!isOdd && <Running topology={topology} {...told} />}
     </div>
   )
 }

@@ -224,6 +224,17 @@ function Correct({ of, told }: { of: Diagnosis; told: Pick<Told, 'workload' | 'f
   )
 }
 
+/** To the editor with what others run, after a push that failed where there is nothing to go back to. */
+function FromOthers({ of, workload }: { of: Diagnosis } & Pick<Told, 'workload'>) {
+  const isStuck = of.kind === 'push_failed' && of.push.aftermath?.kind === 'nowhere_to_go'
+  if (!isStuck || !workload.running_configs?.others.length || !may('config:read_content')) return null
+  return (
+    <ActionLink href={`/workloads/${workload.id}/change?hash=reported`} reason={unless('config:request')}>
+      {say(workloadTexts).see.others}
+    </ActionLink>
+  )
+}
+
 /** A change that waits for approval, beside whatever else is wrong: it may be what puts that right. */
 function Waiting({ of: { id, waiting_approval_count: count } }: { of: TabProps['workload'] }) {
   const diagnosis: Diagnosis = { kind: 'approval', count }
@@ -279,6 +290,7 @@ export function WorkloadSentence(of: TabProps) {
       {diagnosis.kind === 'unhealthy' && <ToLines id={workload.id} failing={failing} />}
       <ToCampaign of={diagnosis} />
       <Correct of={diagnosis} told={told} />
+      <FromOthers of={diagnosis} workload={workload} />
       {action && <ActionLink href={action.href}>{action.text}</ActionLink>}
       {diagnosis.kind !== 'approval' && workload.waiting_approval_count > 0 && <Waiting of={workload} />}
     </div>

@@ -82,7 +82,9 @@ function listHere(): Entry[] {
   const fetched = fetchedWorkload.value
   const workload = workloads.get(id) ?? (fetched?.id === id ? fetched : undefined)
   if (workload === undefined) return []
-  return VERBS.filter((verb) => isOffered(verb, workload)).map((verb) => doWith(verb, workload))
+  // Going back is what one looks for where something is wrong; else it is often not possible.
+  const verbs = troubleNow(workload) === null ? [...VERBS.slice(1), VERBS[0]] : VERBS
+  return verbs.filter((verb) => isOffered(verb, workload)).map((verb) => doWith(verb, workload))
 }
 
 /** Something to be done with workloads that a text names. */

@@ -149,6 +149,8 @@ describe('a workload of which one instance was changed on its host', () => {
     await page.waitForURL(/configuration$/)
     const differs = page.getByRole('region', { name: 'Where it differs' }).getByRole('row').last()
     await expect.poll(() => differs.textContent()).toBe('processors.batch.timeout5s2s')
+    // It is what one came to see: above the text of what should run, without a scroll.
+    expect((await differs.boundingBox())!.y).toBeLessThan(700)
     await page.getByRole('button', { name: 'Compare', exact: true }).click()
     await page.locator('.cm-deletedChunk, .cm-changedLine').first().waitFor()
     await expect.poll(() => findBarriers(page)).toEqual([])

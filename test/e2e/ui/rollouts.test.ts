@@ -1,6 +1,7 @@
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { SimulatedAgentOptions } from '../../../runtime/quickstart/simulated-agent.ts'
-import { findBarriers } from './support/browser.ts'
+import { findBarriers, SHOTS } from './support/browser.ts'
 import {
   FAILING_EXPORTER,
   GATEWAY,
@@ -101,6 +102,21 @@ describe('a staged rollout', () => {
     const complaint =
       'exporter otlphttp/eu: “failed to push: dial tcp 10.3.0.17:4318: connect: connection refused”.'
     await page.getByRole('status').getByText(complaint).waitFor()
+    // A member that is ill is not shown as plainly well; and what each step does is told before one asks.
+    await page
+      .getByRole('row', { name: /unhealthy.*applied/ })
+      .first()
+      .waitFor()
+    const told = page.locator('.steps-told')
+    await told.getByText(/^Abort: It ends here\. 2 instances keep/).waitFor()
+    await told.getByText(/^Roll back: Of .+, 2 instances go back from/).waitFor()
+    for (const width of [1440, 390])
+      for (const theme of ['light', 'dark'] as const) {
+        await page.setViewportSize({ width, height: 900 })
+        await page.emulateMedia({ colorScheme: theme })
+        await page.screenshot({ path: join(SHOTS, `halted-${width}-${theme}.png`) })
+      }
+    await page.setViewportSize({ width: 1440, height: 900 })
     // The fleet's list shows it; the workload's page shows it first and links to the rollout.
     await page.goto('/?q=watched')
     await page.getByText(`halted: 2 of ${POD_COUNT}`).waitFor()
@@ -110,7 +126,9 @@ describe('a staged rollout', () => {
       .waitFor()
     // A part runs what the others are not to run: its configuration does not say that all run the same.
     await page.goto(`/workloads/${id}/configuration`)
-    await page.getByText('Some are to: they are members of a rollout in stages.').waitFor()
+    await page
+      .getByText('They are meant to: a rollout in stages has come to them, and not yet to the others.')
+      .waitFor()
     await page.getByRole('link', { name: 'See the rollout' }).waitFor()
     await expect.poll(() => page.getByText('All instances run what is assigned.').count()).toBe(0)
     await page.goto(`/workloads/${id}`)

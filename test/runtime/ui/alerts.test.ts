@@ -310,7 +310,9 @@ test('an alert says on whom, why, and what next, the same in both languages', ()
     'Look at the failing component. Then correct its config or roll back.',
   )
   expect(steps(sick, 'push')).toBe('Look at the failing component. Then correct its config.')
-  expect(steps(drift, 'push')).toBe('Look at the instances that do not run it. Push again.')
+  expect(steps(drift, 'push')).toBe(
+    'Look at the instances that do not run it. Then restart them or propose a change.',
+  )
   expect(steps(sick)).toMatch(/not pushed from here/)
 })
 
