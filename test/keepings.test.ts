@@ -296,6 +296,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'empty once the grace after the start is over',
     reachedBy: ['lib/fleet/janitor.test.ts', 'are not known from before our start for longer than the grace'],
   },
+  'lib/fleet/state/state.ts FleetState.altered': {
+    bound: '20,000 instances: the one that was changed first is forgotten; and only those that are known',
+    reachedBy: [
+      'lib/fleet/intake/altered-times.test.ts',
+      'is kept of so many instances, and forgotten of the one that was changed first',
+    ],
+  },
   'lib/fleet/state/state.ts FleetState.unhealthyStored': {
     bound:
       'those of the agents that are here, and of those known at the start until the grace after it is over',

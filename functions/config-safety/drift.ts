@@ -43,13 +43,15 @@ export default defineHttp({
     for (const { workloadId, configHash, appliedAt } of kept)
       wishes.set(workloadId, { hash: configHash, since: appliedAt, carriers: new Set() })
     const collectors = await mapInTurns(listed, CHUNK, (workload) => {
-      const { current_config_push: push, altered_instance_count: alteredCount = 0 } = ctx.views.workload(
-        workload,
-        { withTexts: false },
-      )
+      const {
+        current_config_push: push,
+        altered_instance_count: alteredCount = 0,
+        altered_since: alteredSince,
+      } = ctx.views.workload(workload, { withTexts: false })
       const reader = { texts: sightOf(rightsOn(actor.grants, workload.trustedLabels)), now }
       return toDriftCollector(workload, push, (...of) => fleet.isCompatible(...of), reader, {
         alteredCount,
+        alteredSince,
         wish: wishes.get(workload.id) ?? null,
         hasDriftAlert: open.has(`config_drift/${workload.id}`),
         hasVersionAlert: open.has(`version_outdated/${workload.id}`),

@@ -1,5 +1,5 @@
 import { optional, string, type } from 'superstruct'
-import { toFleetActivity, WINDOWS } from '../../lib/fleet/views/event-stats.ts'
+import { beginOf, toFleetActivity, WINDOWS } from '../../lib/fleet/views/event-stats.ts'
 import { countEventsOfEach } from '../../lib/store/workload-events.ts'
 import { FleetActivity } from '../../lib/wire/events.ts'
 import { ACTIVITY_WORKLOADS_MAX, EVENT_STATS_WINDOWS } from '../../lib/wire/values.ts'
@@ -29,8 +29,8 @@ export default defineHttp({
     if (wanted.size > ACTIVITY_WORKLOADS_MAX)
       return problem('activity-too-many', { max: ACTIVITY_WORKLOADS_MAX })
     const ids = [...wanted].filter((id) => ctx.fleet.workload(id) !== null)
-    const { seconds, bucketSeconds } = WINDOWS[window]
-    const since = new Date(ctx.clock.now().getTime() - seconds * 1_000)
+    const { bucketSeconds } = WINDOWS[window]
+    const since = beginOf(window, ctx.clock.now())
     const db = await ctx.db.upToDate()
     return json(toFleetActivity(window, since, ids, await countEventsOfEach(db, ids, since, bucketSeconds)))
   },

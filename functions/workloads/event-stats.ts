@@ -1,5 +1,5 @@
 import { optional, string, type } from 'superstruct'
-import { toEventStats, WINDOWS } from '../../lib/fleet/views/event-stats.ts'
+import { beginOf, toEventStats, WINDOWS } from '../../lib/fleet/views/event-stats.ts'
 import { countEvents } from '../../lib/store/workload-events.ts'
 import { EventStats } from '../../lib/wire/events.ts'
 import { EVENT_STATS_WINDOWS } from '../../lib/wire/values.ts'
@@ -24,8 +24,8 @@ export default defineHttp({
     if (window === undefined)
       return problem('unsupported-window', { windows: EVENT_STATS_WINDOWS.join(', ') })
     const db = await ctx.db.upToDate()
-    const { seconds, bucketSeconds } = WINDOWS[window]
-    const since = new Date(ctx.clock.now().getTime() - seconds * 1_000)
+    const { bucketSeconds } = WINDOWS[window]
+    const since = beginOf(window, ctx.clock.now())
     return json(toEventStats(window, since, await countEvents(db, params.id, since, bucketSeconds)))
   },
 })

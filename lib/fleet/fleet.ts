@@ -6,6 +6,7 @@ import type { AboutReport, AgentConnection, FleetPort } from '../opamp/fleet-por
 import type { AgentReport, ServerMessage } from '../opamp/report.ts'
 import type { PushTarget } from '../store/push-targets.ts'
 import { countInTurns, inTurns } from '../turns.ts'
+import { AlteredTimes } from './intake/altered-times.ts'
 import { ConfigReports } from './intake/config-reports.ts'
 import { EffectiveConfigs, type EffectiveForm } from './intake/effective-configs.ts'
 import { HealthTimes } from './intake/health-times.ts'
@@ -72,6 +73,8 @@ export class Fleet implements FleetPort {
   readonly #ends: TargetEnds
   readonly #reports: ConfigReports
   readonly #health: HealthTimes
+  /** Since when instances are changed on their hosts. */
+  readonly altered: AlteredTimes
   readonly #presence: Presence
   readonly #receiver: Receiver
   readonly #leaving: WorkloadLeaving
@@ -91,6 +94,7 @@ export class Fleet implements FleetPort {
     this.effectiveConfigs = new EffectiveConfigs(parts)
     this.#reports = new ConfigReports(parts)
     this.#health = new HealthTimes(parts)
+    this.altered = new AlteredTimes(parts)
     this.#presence = new Presence(parts, { reports: this.#reports, components, health: this.#health })
     this.#receiver = new Receiver(parts, {
       presence: this.#presence,

@@ -74,7 +74,7 @@ export function toDriftCollector(
   reader: Reader,
   others: Pick<
     DriftCollector,
-    'alteredCount' | 'hasDriftAlert' | 'hasVersionAlert' | 'isVersionOutdated' | 'wish'
+    'alteredCount' | 'alteredSince' | 'hasDriftAlert' | 'hasVersionAlert' | 'isVersionOutdated' | 'wish'
   >,
 ): DriftCollector {
   const push = workload.newestPush

@@ -38,6 +38,8 @@ export interface DriftCollector {
   instances: readonly { hash: string; isHeld: boolean; isDrifted: boolean }[]
   /** How many others say that they applied their config and report to run something else. */
   alteredCount: number
+  /** Since when the first of these is, where that is known. */
+  alteredSince: string | undefined
   /** Why the first of those that drifted has not applied its config; null where that is not known, or none has drifted. */
   fault: InstanceFault | null
   /**
@@ -196,6 +198,7 @@ function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, 
     ...(facts.unknownCount > 0 ? { unknown_instance_count: facts.unknownCount } : {}),
     drift_status: statuses[0] ?? 'in_sync',
     ...(reasons.length > 0 ? { drift_reasons: reasons } : {}),
+    ...(collector.alteredSince === undefined ? {} : { altered_since: collector.alteredSince }),
     ...(newestPush ? { last_push: newestPush.record } : {}),
     ...(pushedAt
       ? { last_push_age_seconds: Math.max(0, Math.floor((now.getTime() - pushedAt.getTime()) / 1000)) }

@@ -2,7 +2,13 @@ import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
 /** What can happen to an instance that its workload's log keeps. */
-export const EVENT_TYPES = ['connected', 'disconnected', 'version_changed'] as const
+export const EVENT_TYPES = [
+  'connected',
+  'disconnected',
+  'version_changed',
+  'config_altered',
+  'config_restored',
+] as const
 /** One of `EVENT_TYPES`. */
 export type EventType = (typeof EVENT_TYPES)[number]
 
@@ -84,6 +90,20 @@ export async function listEvents(
        and ($3::timestamptz is null or (occurred_at, id) < ($3, $4))
      order by occurred_at desc, id desc limit $5`,
     [workloadId, filter.since, filter.before?.occurredAt ?? null, filter.before?.id ?? null, filter.limit],
+  )
+}
+
+/** Instances that were changed on their hosts and have not been put right since, the newest `limit`, oldest first. */
+export async function listAltered(db: Db, limit: number): Promise<{ instanceUid: string; since: Date }[]> {
+  return db.query<{ instanceUid: string; since: Date }>(
+    `select instance_uid as "instanceUid", occurred_at as since from (
+       select instance_uid, occurred_at from (
+         select distinct on (instance_uid) instance_uid, occurred_at, event_type from workload_events
+         where event_type in ('config_altered', 'config_restored')
+         order by instance_uid, occurred_at desc, id desc) as last
+       where event_type = 'config_altered' order by occurred_at desc limit $1) as newest
+     order by occurred_at`,
+    [limit],
   )
 }
 

@@ -33,6 +33,10 @@ export const DriftItem = named(
     ),
     drift_status: DriftStatus,
     drift_reasons: optional(array(string())),
+    altered_since: note(
+      'When an instance was first seen to be changed on its host, where one is now.',
+      optional(string()),
+    ),
     last_push: optional(partial(RevisionRecord)),
     last_push_age_seconds: optional(number()),
     fault: note(

@@ -65,6 +65,10 @@ export const LiveInstance = named(
       'Config paths at which it does not; only when `effective_matches` is false, and empty where it failed the assigned config.',
       optional(array(string())),
     ),
+    altered_since: note(
+      'When it was first seen to run something else than what it says that it applied, where it does now.',
+      optional(string()),
+    ),
     remote_config_status: optional(RemoteConfigStatus),
     fault: note(
       'Why it is unhealthy or has not applied what it is assigned, as far as that is known; absent for one that says itself that it failed a config.',

@@ -122,7 +122,13 @@ export const DRIFT_STATUSES = [
   'in_sync',
 ] as const
 
-export const WORKLOAD_EVENT_TYPES = ['connected', 'disconnected', 'version_changed'] as const
+export const WORKLOAD_EVENT_TYPES = [
+  'connected',
+  'disconnected',
+  'version_changed',
+  'config_altered',
+  'config_restored',
+] as const
 
 /** How many workloads one question for their activity may name. */
 export const ACTIVITY_WORKLOADS_MAX = 100

@@ -168,6 +168,7 @@ export const WorkloadRecord = named(
       'Instances that say that they applied their config and report to run something else, as far as that was compared; absent for none.',
       optional(number()),
     ),
+    altered_since: note('When the first of these was first seen to be changed.', optional(string())),
     applying_instance_count: number(),
     open_alert_count: number(),
     waiting_approval_count: number(),

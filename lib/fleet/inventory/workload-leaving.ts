@@ -131,6 +131,7 @@ export class WorkloadLeaving {
       state.knownAtStart.delete(uid)
       state.forgetRhythm(uid)
       state.unhealthyStored.delete(uid)
+      state.altered.delete(uid)
       const workload = state.workloads.get(workloadId)
       if (workload === undefined) continue
       for (const [hash, uids] of workload.quarantinedInstances) {

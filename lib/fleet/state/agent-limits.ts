@@ -57,3 +57,6 @@ export const RHYTHMS_MAX = 100_000
 
 /** Agents whose workload is remembered for their next bare message; the one described longest ago is asked again. */
 export const HOMES_MAX = 500_000
+
+/** Instances of which it is kept since when they are changed on their hosts; the one that was first is forgotten. */
+export const ALTERED_MAX = 20_000

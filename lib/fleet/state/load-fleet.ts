@@ -10,10 +10,11 @@ import { listFollowedPushes, type Push } from '../../store/pushes.ts'
 import { listQuarantines } from '../../store/quarantines.ts'
 import { readWorkload } from '../../store/readable-workload.ts'
 import { listOpenRollouts } from '../../store/rollouts.ts'
+import { listAltered } from '../../store/workload-events.ts'
 import { listWorkloads } from '../../store/workloads.ts'
 import { inTurns } from '../../turns.ts'
 import { storedRhythm } from '../decide/poll-rhythm.ts'
-import { HOMES_MAX } from './agent-limits.ts'
+import { ALTERED_MAX, HOMES_MAX } from './agent-limits.ts'
 import { followPush, restoreTarget } from './followed-push.ts'
 import { loadLifted } from './lifted.ts'
 import { hasEndedStages, loadScope } from './load-push.ts'
@@ -46,6 +47,8 @@ export async function loadFleet(db: Database, state: FleetState, log: Log): Prom
       if (home.pollIntervalMs !== null) state.keepRhythm(home.instanceUid, storedRhythm(home.pollIntervalMs))
     }
   }
+  for (const { instanceUid, since } of await listAltered(db, ALTERED_MAX))
+    state.altered.set(instanceUid, since)
   await loadPushes(db, state)
   await noteAwaited(state)
   for await (const some of inTurns(await listQuarantines(db), LOAD_CHUNK)) {

@@ -23,6 +23,8 @@ export class FleetState {
   readonly homes = new Map<string, string>()
   /** Since when agents are unhealthy, by uid, as it is stored: of those of which a workload shows it, or has shown it. */
   readonly unhealthyStored = new Map<string, Date>()
+  /** Since when instances are changed on their hosts, by uid; kept by `AlteredTimes`. */
+  readonly altered = new Map<string, Date>()
   readonly #rhythms = new Map<string, PollRhythm>()
   readonly byConnection = new Map<number, Set<Instance>>()
   /** How much is kept of what agents say of themselves. */
@@ -76,6 +78,7 @@ export class FleetState {
       if (home !== workloadId) continue
       this.homes.delete(uid)
       this.unhealthyStored.delete(uid)
+      this.altered.delete(uid)
     }
   }
 

@@ -38,15 +38,20 @@ export interface Drifted {
   count: number
   first: Instance | null
   altered: number
+  /** Since when the first of these is; null where that is not known. */
+  alteredSince: Date | null
 }
 
 /** Find the instances of a workload that drift, and with `differs` those that were altered. */
 export function findDrifted(
-  fleet: { isCompatible(instance: Instance, assigned: FollowedPush): boolean },
+  fleet: {
+    isCompatible(instance: Instance, assigned: FollowedPush): boolean
+    state: { altered: ReadonlyMap<string, Date> }
+  },
   workload: Workload,
   differs: Differs = () => false,
 ): Drifted {
-  const drifted: Drifted = { count: 0, first: null, altered: 0 }
+  const drifted: Drifted = { count: 0, first: null, altered: 0, alteredSince: null }
   if (workload.active === null && workload.rollout === null && deadEndOf(workload) === null) return drifted
   const isCompatible = (instance: Instance, assigned: FollowedPush) => fleet.isCompatible(instance, assigned)
   for (const instance of workload.live.instances()) {
@@ -56,7 +61,11 @@ export function findDrifted(
       continue
     }
     const applied = appliedBy(instance)
-    if (applied !== null && differs(instance, applied)) drifted.altered++
+    if (applied === null || !differs(instance, applied)) continue
+    drifted.altered++
+    const since = fleet.state.altered.get(instance.uid)
+    if (since !== undefined && (drifted.alteredSince === null || since < drifted.alteredSince))
+      drifted.alteredSince = since
   }
   return drifted
 }

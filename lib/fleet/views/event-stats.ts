@@ -9,6 +9,17 @@ export const WINDOWS: Readonly<Record<EventStatsWindow, { seconds: number; bucke
   '7d': { seconds: 604_800, bucketSeconds: 21_600 },
 }
 
+/** When a window begins: its buckets end on the hour or the like, so that what happened at 23:00 is drawn there. */
+export function beginOf(window: EventStatsWindow, now: Date): Date {
+  const { seconds, bucketSeconds } = WINDOWS[window]
+  const bucketMs = bucketSeconds * 1_000
+  return new Date(Math.ceil(now.getTime() / bucketMs) * bucketMs - seconds * 1_000)
+}
+
+/** Whether an event is one of coming, going and growing, which are counted. */
+const isCounted = (type: EventType): type is 'connected' | 'disconnected' | 'version_changed' =>
+  !type.startsWith('config_')
+
 /** The totals of a window and its buckets, empty ones included. */
 export function toEventStats(
   window: EventStatsWindow,
@@ -24,6 +35,7 @@ export function toEventStats(
   }))
   const totals = { connected: 0, disconnected: 0, version_changed: 0 }
   for (const { bucket, eventType, count } of counts) {
+    if (!isCounted(eventType)) continue
     totals[eventType] += count
     // An event that happened during the query counts in the last bucket.
     buckets[Math.min(Math.max(bucket, 0), buckets.length - 1)]![eventType] += count

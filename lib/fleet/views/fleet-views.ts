@@ -104,11 +104,22 @@ export class FleetViews {
     }
     await matches.prepare(asked, assignmentOf)
     for (const workload of looked) {
+      this.#noteAltered(workload)
       // Those whose texts are not stored yet, and those for which there was no room.
       if (this.#uncompared(workload).next().done !== true) this.#unlooked.add(workload)
       if (this.#isStale(workload)) this.#parts.learnt(workload)
     }
     return asked.length >= PAIRS_MAX
+  }
+
+  /** Note which instances were changed on their hosts, and which were put right, as far as that is known. */
+  #noteAltered(workload: Workload): void {
+    const { fleet, matches } = this.#parts
+    for (const instance of workload.live.instances()) {
+      const applied = appliedBy(instance)
+      if (applied === null || !matches.isKnown(instance, applied)) continue
+      fleet.altered.note(instance, this.#differs(instance, applied))
+    }
   }
 
   /** Whether a record was made before it was known how many instances were altered. */
@@ -220,6 +231,7 @@ export class FleetViews {
       {
         driftedCount: drifted.count,
         alteredCount: drifted.altered,
+        alteredSince: drifted.alteredSince,
         openAlerts: counters.openAlerts(workload.id),
         waitingApprovals: counters.waitingApprovals(workload.id),
         isVersionOutdated: isOutdated,
@@ -305,6 +317,7 @@ export class FleetViews {
     const about = {
       assignedHash: assigned?.push.hash ?? null,
       match: this.#parts.matches.get(instance, assigned),
+      alteredSince: this.#parts.fleet.state.altered.get(instance.uid) ?? null,
       fault: whyInstance(instance, assigned, texts, this.#parts.clock.now()),
     }
     return toLiveInstance(instance, about, texts)

@@ -34,10 +34,15 @@ export const isHealthy = (instance: Instance): boolean => instance.health === nu
 /** One live instance as lists and the topology show it. */
 export function toLiveInstance(
   instance: Instance,
-  about: { assignedHash: string | null; match: EffectiveMatch; fault: InstanceFault | null },
+  about: {
+    assignedHash: string | null
+    match: EffectiveMatch
+    alteredSince: Date | null
+    fault: InstanceFault | null
+  },
   texts: TextAccess,
 ): LiveInstance {
-  const { match } = about
+  const { match, alteredSince } = about
   const runs = runningHash(instance)
   return {
     instance_uid: instance.uid,
@@ -55,6 +60,9 @@ export function toLiveInstance(
     ...(about.assignedHash === null ? {} : { assigned_config_hash: about.assignedHash }),
     effective_matches: match.matches,
     ...(match.matches === false ? { effective_mismatch_paths: [...match.paths] } : {}),
+    ...(match.matches === false && alteredSince !== null
+      ? { altered_since: alteredSince.toISOString() }
+      : {}),
     ...(instance.report === null
       ? {}
       : { remote_config_status: toRemoteConfigStatus(instance.report, texts) }),

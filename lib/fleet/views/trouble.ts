@@ -159,7 +159,7 @@ function isUnderWay({ newestPush: push }: Workload, { now }: TroubleFacts): bool
 
 function findLesser(workload: Workload, facts: TroubleFacts, texts: TextAccess): WorkloadTrouble | null {
   const total = workload.live.count
-  const { count, first, altered } = facts.drifted
+  const { count, first, altered, alteredSince } = facts.drifted
   if (first !== null && !isUnderWay(workload, facts))
     return {
       kind: 'drifted',
@@ -168,7 +168,13 @@ function findLesser(workload: Workload, facts: TroubleFacts, texts: TextAccess):
       ...aboutAssigned(first),
       ...whyDrifted(first, texts, facts.now),
     }
-  if (altered > 0 && !isUnderWay(workload, facts)) return { kind: 'altered', count: altered, total }
+  if (altered > 0 && !isUnderWay(workload, facts))
+    return {
+      kind: 'altered',
+      ...(alteredSince === null ? {} : { since: alteredSince.toISOString() }),
+      count: altered,
+      total,
+    }
   // One without instances keeps the status that they gave it for a while; it is not what is the matter any more.
   if (presenceOf(workload.status, total) === 'leaving')
     // What was there before this process started is awaited: that it was lost is not known yet.

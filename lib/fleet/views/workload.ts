@@ -11,6 +11,7 @@ import { shownLabel } from './shown-labels.ts'
 export interface WorkloadSurroundings {
   driftedCount: number
   alteredCount: number
+  alteredSince: Date | null
   openAlerts: number
   waitingApprovals: number
   isVersionOutdated: boolean
@@ -84,6 +85,7 @@ export function toWorkloadRecord(
     connected_instance_count: workload.live.count,
     drifted_instance_count: around.driftedCount,
     ...(around.alteredCount === 0 ? {} : { altered_instance_count: around.alteredCount }),
+    ...(around.alteredSince === null ? {} : { altered_since: around.alteredSince.toISOString() }),
     applying_instance_count: workload.live.applyingCount,
     open_alert_count: around.openAlerts,
     waiting_approval_count: around.waitingApprovals,
@@ -113,6 +115,7 @@ export const CLEARABLE = [
   'active_config_hash',
   'active_config_id',
   'altered_instance_count',
+  'altered_since',
   'archived_at',
   'available_components',
   'remote_config_status',

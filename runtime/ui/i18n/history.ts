@@ -84,6 +84,9 @@ export const historyTexts = defineTexts({
       connected: (who: string, version: string) => `${who} connected${version ? ` with ${version}` : ''}`,
       disconnected: (who: string) => `${who} disconnected`,
       version_changed: (who: string, from: string, to: string) => `${who} went from ${from} to ${to}`,
+      config_altered: (who: string) =>
+        `${who} was changed on its host: it runs another config than it applied`,
+      config_restored: (who: string) => `${who} runs again what it was asked to`,
       push: (hash: string, who: string) => `Config ${hash} pushed by ${who}`,
       alertFired: (rule: string, what: string) => `Alert: ${rule} – ${what}`,
       alertResolved: (rule: string) => `Alert resolved: ${rule}`,
@@ -171,6 +174,9 @@ export const historyTexts = defineTexts({
       connected: (who: string, version: string) => `${who} connectée${version ? ` en ${version}` : ''}`,
       disconnected: (who: string) => `${who} déconnectée`,
       version_changed: (who: string, from: string, to: string) => `${who} passée de ${from} à ${to}`,
+      config_altered: (who: string) =>
+        `${who} modifiée sur place : elle exécute une autre config que celle qu’elle a appliquée`,
+      config_restored: (who: string) => `${who} exécute de nouveau ce qui lui était demandé`,
       push: (hash: string, who: string) => `Config ${hash} poussée par ${who}`,
       alertFired: (rule: string, what: string) => `Alerte : ${rule} – ${what}`,
       alertResolved: (rule: string) => `Alerte résolue : ${rule}`,

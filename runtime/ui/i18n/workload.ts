@@ -140,8 +140,8 @@ export const workloadTexts = defineTexts({
         `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'does', 'do')} not run the assigned config.`,
         `${cause && `Cause: ${cause}. `}See which ones, and what keeps them from taking it; then restart them, or propose a change.`,
       ],
-      differs: (count: number, total: number, paths: string): [string, string] => [
-        `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'reports', 'report')} to run something else than the assigned config.`,
+      differs: (count: number, total: number, paths: string, since: string): [string, string] => [
+        `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'reports', 'report')} to run something else than the assigned config${since && `, first seen ${since}`}.`,
         `${plural(count, 'It says that it', 'They say that they')} applied it${paths && `; what differs: ${paths}`}. Somebody may have changed it there: compare, then restart ${plural(count, 'it', 'them')} or propose a change. The same text is not sent again.`,
       ],
       degraded: ['It reports that something is wrong.', 'The health tree says what.'] as [string, string],
@@ -241,6 +241,7 @@ export const workloadTexts = defineTexts({
     },
     matches: { yes: 'yes', no: 'no', unknown: 'unknown' },
     mismatches: (paths: string) => `Differs at: ${paths}`,
+    changedThere: 'changed there',
     cannotReport: 'cannot report',
     failedAlike: (count: number, why: string) =>
       `${n(count)} instances failed the config for one reason: ${why}.`,
@@ -407,8 +408,8 @@ export const workloadTexts = defineTexts({
         `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} ${plural(count, 'n’exécute', 'n’exécutent')} pas la config assignée.`,
         `${cause && `Cause : ${cause}. `}Voyez lesquelles, et ce qui les en empêche ; puis redémarrez-les, ou proposez un changement.`,
       ],
-      differs: (count: number, total: number, paths: string): [string, string] => [
-        `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} ${plural(count, 'signale', 'signalent')} exécuter autre chose que la config assignée.`,
+      differs: (count: number, total: number, paths: string, since: string): [string, string] => [
+        `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} ${plural(count, 'signale', 'signalent')} exécuter autre chose que la config assignée${since && `, vu ${since}`}.`,
         `${plural(count, 'Elle dit', 'Elles disent')} l’avoir appliquée${paths && ` ; diffère : ${paths}`}. Quelqu’un l’a peut-être changée sur place : comparez, puis ${plural(count, 'redémarrez-la', 'redémarrez-les')} ou proposez un changement. Le même texte n’est pas renvoyé.`,
       ],
       degraded: ['Il signale que quelque chose ne va pas.', 'L’arbre de santé dit quoi.'],
@@ -509,6 +510,7 @@ export const workloadTexts = defineTexts({
     },
     matches: { yes: 'oui', no: 'non', unknown: 'inconnu' },
     mismatches: (paths: string) => `Diffère à : ${paths}`,
+    changedThere: 'modifiée sur place',
     cannotReport: 'ne rend pas compte',
     failedAlike: (count: number, why: string) =>
       `${n(count)} instances ont échoué sur la config pour une même raison : ${why}.`,

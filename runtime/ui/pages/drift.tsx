@@ -14,7 +14,7 @@ import { Action } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import type { Shape } from '../parts/icons.tsx'
 import { Head } from '../parts/page.tsx'
-import { Mark } from '../parts/state.tsx'
+import { Ago, Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
@@ -68,6 +68,24 @@ function wantedBy({ expected_config_hash: hash, rollout_config_hash: staged, las
 function Fault({ of: { fault } }: { of: DriftItem }) {
   const why = fault === undefined ? '' : describeReason(fault)
   return why === '' ? null : <div class="first">{why}</div>
+}
+
+/** Why it counts as it does, and since when somebody changed it where it runs. */
+function Reasons({ of: { drift_reasons: reasons = [], altered_since: since } }: { of: DriftItem }) {
+  const words = say(postureTexts)
+  return (
+    <div class="muted small">
+      {tellingReasons(reasons)
+        .map((reason) => words.reason[reason] ?? reason)
+        .join(' · ')}
+      {since && (
+        <>
+          {' · '}
+          <Ago at={since} />
+        </>
+      )}
+    </div>
+  )
 }
 
 /** What its fault is, without what that is about: as what was done about it names it. */
@@ -124,11 +142,7 @@ function columnsOf(): TableColumn<DriftItem>[] {
       cell: (item) => (
         <>
           <Fault of={item} />
-          <div class="muted small">
-            {tellingReasons(item.drift_reasons ?? [])
-              .map((reason) => words.reason[reason] ?? reason)
-              .join(' · ')}
-          </div>
+          <Reasons of={item} />
           {item.rollout_id && (
             <div>
               <a class="link" href={`/workloads/${item.workload_id}/rollouts/${item.rollout_id}`}>

@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { RolloutStatus } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord, RolloutStage } from '../../../lib/wire/rollouts.ts'
@@ -195,6 +195,53 @@ function listRolloutSteps(
   ]
 }
 
+type RolloutStep = ReturnType<typeof listRolloutSteps>[number]
+
+/** What each step that can be taken now does, before somebody asks for it. */
+const StepsTold = ({ steps }: { steps: readonly RolloutStep[] }) => (
+  <ul class="muted small steps-told">
+    {steps
+      .filter(([, , , reason]) => reason === null)
+      .map(([step, text, hint]) => (
+        <li key={step}>
+          <b>{text}</b>: {hint}
+        </li>
+      ))}
+  </ul>
+)
+
+/** The dialog that says what a step does, and asks whether to take it. */
+function StepDialog({
+  of: [step, text, hint],
+  why,
+  onClose,
+  go,
+}: {
+  of: RolloutStep
+  /** The reason for breaking the glass; null where that is not asked for. */
+  why: Signal<string> | null
+  onClose: () => void
+  go: (step: Step) => void
+}) {
+  return (
+    <Dialog title={text} onClose={onClose}>
+      <p>{hint}</p>
+      {step === 'promote' && why !== null && (
+        <>
+          <p class="bad">{say(rolloutTexts).hold.glass}</p>
+          <TextArea label={say(changeTexts).breakGlassReason} {...bind(why)} />
+        </>
+      )}
+      <div class="actions">
+        <Action onClick={onClose}>{say(commonTexts).cancel}</Action>
+        <Action kind="primary" onClick={() => go(step)}>
+          {text}
+        </Action>
+      </div>
+    </Dialog>
+  )
+}
+
 interface SteerProps {
   of: RolloutRecord
   /** What its workload is called. */
@@ -238,7 +285,6 @@ function Steer({ of, name, nameOf, reload }: SteerProps) {
     toast(words.done[step])
     done()
   }
-  const possible = steps.filter(([, , , reason]) => reason === null)
   const urged: Step = isAnyUnhealthy(of) ? 'rollback' : 'promote'
   return (
     <>
@@ -253,34 +299,17 @@ function Steer({ of, name, nameOf, reload }: SteerProps) {
               {text}
             </Action>
             {about === step && (
-              <Dialog title={text} onClose={close}>
-                <p>{hint}</p>
-                {step === 'promote' && asksGlass && (
-                  <>
-                    <p class="bad">{words.hold.glass}</p>
-                    <TextArea label={say(changeTexts).breakGlassReason} {...bind(why)} />
-                  </>
-                )}
-                <div class="actions">
-                  <Action onClick={close}>{say(commonTexts).cancel}</Action>
-                  <Action kind="primary" onClick={() => void go(step)}>
-                    {text}
-                  </Action>
-                </div>
-              </Dialog>
+              <StepDialog
+                of={[step, text, hint, reason]}
+                why={asksGlass ? why : null}
+                onClose={close}
+                go={(taken) => void go(taken)}
+              />
             )}
           </span>
         ))}
       </div>
-      {of.status !== 'running' && (
-        <ul class="muted small steps-told">
-          {possible.map(([step, text, hint]) => (
-            <li key={step}>
-              <b>{text}</b>: {hint}
-            </li>
-          ))}
-        </ul>
-      )}
+      {of.status !== 'running' && <StepsTold steps={steps} />}
     </>
   )
 }
@@ -406,6 +435,20 @@ function nameReason({ stop_reason: reason }: RolloutRecord['targets'][number]): 
   return reason === undefined ? '' : (gate[reason as keyof typeof gate] ?? reason)
 }
 
+/** What became of a member, and that it is ill though it applied the config. */
+function MemberState({ of: { unhealthy, status } }: { of: RolloutRecord['targets'][number] }) {
+  return (
+    <>
+      {unhealthy && status === 'applied' && (
+        <Mark tone="bad" shape="cross">
+          {say(rolloutTexts).unhealthyNow}
+        </Mark>
+      )}{' '}
+      <PushMark state={status} />
+    </>
+  )
+}
+
 function Members({ of, nameOf }: { of: RolloutRecord; nameOf: NameOf }) {
   const words = say(rolloutTexts)
   const { column } = words
@@ -450,14 +493,7 @@ function Members({ of, nameOf }: { of: RolloutRecord; nameOf: NameOf }) {
             </td>
             <td>{words.stage(target.stage + 1)}</td>
             <td>
-              {target.unhealthy && target.status === 'applied' && (
-                <>
-                  <Mark tone="bad" shape="cross">
-                    {words.unhealthyNow}
-                  </Mark>{' '}
-                </>
-              )}
-              <PushMark state={target.status} />
+              <MemberState of={target} />
             </td>
             <td class="muted">
               <Ago at={target.updated_at} />

@@ -100,6 +100,10 @@ function describe(
       return { tone: 'ok', shape: 'full', text: words.connected(who, event.version ?? '') }
     if (event.event_type === 'disconnected')
       return { tone: 'idle', shape: 'ring', text: words.disconnected(who) }
+    if (event.event_type === 'config_altered')
+      return { tone: 'warn', shape: 'triangle', text: words.config_altered(who) }
+    if (event.event_type === 'config_restored')
+      return { tone: 'ok', shape: 'tick', text: words.config_restored(who) }
     return {
       tone: 'busy',
       shape: 'dot',

@@ -132,7 +132,8 @@ function toSentence(
       return words.drifted(diagnosis.count, diagnosis.total, describeDriftOf(workload))
     case 'differs': {
       const { count, total, paths } = diagnosis
-      return words.differs(count, total, namePaths(paths))
+      const since = workload.altered_since ? formatAgo(workload.altered_since) : ''
+      return words.differs(count, total, namePaths(paths), since)
     }
     case 'degraded':
       return words.degraded

@@ -3,7 +3,7 @@ import { describeWhy } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { Mark, PushMark } from './state.tsx'
+import { Ago, Mark, PushMark } from './state.tsx'
 
 const NOTHING: ReadonlySet<string> = new Set()
 
@@ -45,11 +45,19 @@ export function ConfigCell({
   const words = say(workloadTexts)
   if (!instance.accepts_remote_config) return <span class="muted">{words.readOnly}</span>
   if (instance.reports_remote_config === false) return <span class="muted">{words.cannotReport}</span>
-  const status = instance.remote_config_status
+  const { remote_config_status: status, altered_since: since } = instance
+  // What it said that it applied is not what it runs.
+  const isAltered = instance.effective_matches === false && status?.status === 'applied'
   return (
     <>
       <span class="mono muted">{shortHash(instance.effective_config_hash) || '–'}</span>{' '}
-      {status && <PushMark state={status.status} />}
+      {isAltered ? (
+        <Mark tone="warn" shape="triangle">
+          {words.changedThere} {since && <Ago at={since} />}
+        </Mark>
+      ) : (
+        status && <PushMark state={status.status} />
+      )}
       {!told.has(whyFailed(instance)) && <span class="bad"> {whyFailed(instance)}</span>}
     </>
   )

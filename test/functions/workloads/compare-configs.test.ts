@@ -56,7 +56,7 @@ describe('an instance whose config somebody changed on its host', () => {
     pods[2]!.effective(configYaml(9999))
     await compared()
     const { trouble, ...others } = await told()
-    expect(trouble).toEqual({ kind: 'altered', count: 1, total: 4 })
+    expect(trouble).toEqual({ kind: 'altered', since: expect.any(String), count: 1, total: 4 })
     expect(others).toEqual({ altered: 1, drifted: 0, drift: [1, 'altered'], overview: [['altered'], 1, 0] })
     // Browsers that look at the list are told by themselves.
     const update = ctx.frames.findLast(({ type }) => type === 'workload_update')

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { WorkloadEventRecord } from '../../../lib/wire/events.ts'
+import type { EventStats, WorkloadEventRecord } from '../../../lib/wire/events.ts'
 import type { FleetSummary } from '../../../lib/wire/fleet-summary.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
@@ -75,6 +75,20 @@ describe('since when a workload has no instance', () => {
       since: expect.any(String),
     })
   })
+})
+
+it('is drawn in the stretch in which it was', async () => {
+  const agent = fakeAgent(ctx.fleet)
+  await ctx.advance(7 * MINUTE_MS)
+  const hour = 60 * MINUTE_MS
+  await ctx.advance(hour - (ctx.clock.now().getTime() % hour) + 10_000)
+  agent.lose()
+  const lostAt = ctx.clock.now().getTime()
+  await ctx.advance(MINUTE_MS)
+  const stats = (await invoke(ctx, `GET /api/workloads/${agent.workloadId}/events/stats`, { as: token }))
+    .json as EventStats
+  const bar = stats.buckets.find(({ disconnected: count }) => count > 0)
+  expect(Date.parse(bar?.start ?? '')).toBe(lostAt - 10_000)
 })
 
 describe('many that lose their last instance at once', () => {

@@ -27,6 +27,7 @@ const collector = (overrides: Partial<DriftCollector> = {}): DriftCollector => (
   reportedHash: '',
   availableComponents: { receivers: ['otlp'], processors: ['batch'], exporters: ['otlp'] },
   alteredCount: 0,
+  alteredSince: undefined,
   wish: null,
   hasDriftAlert: false,
   hasVersionAlert: false,

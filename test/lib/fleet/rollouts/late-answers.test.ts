@@ -43,7 +43,7 @@ const troubleOf = ({ live }: PushedWorkload) =>
   findTrouble(
     live,
     {
-      drifted: { count: 0, first: null, altered: 0 },
+      drifted: { count: 0, first: null, altered: 0, alteredSince: null },
       isVersionOutdated: false,
       nowMs: ctx.clock.monotonicMs(),
       now: ctx.clock.now(),

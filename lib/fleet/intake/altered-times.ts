@@ -1,0 +1,38 @@
+import { ALTERED_MAX } from '../state/agent-limits.ts'
+import type { Instance } from '../state/model.ts'
+import type { FleetParts } from '../state/parts.ts'
+
+/**
+ * Keeps since when an instance reports to run something else than what it says that it applied, as somebody changed it on
+ * its host. Both ends stand in the log of its workload, from which they are read at the start.
+ */
+export class AlteredTimes {
+  readonly #parts: Pick<FleetParts, 'deps' | 'state' | 'writer'>
+
+  constructor(parts: Pick<FleetParts, 'deps' | 'state' | 'writer'>) {
+    this.#parts = parts
+  }
+
+  /** It is known whether what an instance reports is what it applied. */
+  note(instance: Instance, isAltered: boolean): void {
+    const { deps, state } = this.#parts
+    const { altered } = state
+    const { workload, uid } = instance
+    if (workload === null || altered.has(uid) === isAltered) return
+    const at = deps.clock.now()
+    if (!isAltered) altered.delete(uid)
+    else {
+      if (altered.size >= ALTERED_MAX) altered.delete(altered.keys().next().value!)
+      altered.set(uid, at)
+    }
+    this.#parts.writer.event({
+      workloadId: workload.id,
+      instanceUid: uid,
+      podName: instance.podName,
+      eventType: isAltered ? 'config_altered' : 'config_restored',
+      version: '',
+      prevVersion: '',
+      occurredAt: at,
+    })
+  }
+}
