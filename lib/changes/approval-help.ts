@@ -142,8 +142,10 @@ function listCould(change: WaitingChange, holders: readonly AccountStanding[]): 
   const could = holders.filter((holder) => wouldCount(change, holder))
   if (could.length > 0) return judgeWithAll(change, could).isEnough || !areAll(holders) ? could : []
   const open = holders.filter((holder) => whyNot(change, holder) === null)
-  const { isEnough, counted } = judgeWithAll(change, open)
-  return isEnough ? open.filter(({ id }) => counted.includes(id)) : []
+  if (!judgeWithAll(change, open).isEnough) return []
+  const isEnoughWith = (one: AccountStanding) => (other: AccountStanding) =>
+    other !== one && judgeWithAll(change, [one, other]).isEnough
+  return open.filter((one) => open.some(isEnoughWith(one)))
 }
 
 /** What the approvals would come to if all of these approved as well. */

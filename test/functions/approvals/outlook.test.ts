@@ -243,3 +243,33 @@ it('names two of whom each alone adds nothing to an approval, and both together 
   expect(await read()).toMatchObject({ status: 'pending', help: { could_approve: ['rita@example.com'] } })
   expect((await step(rita, id, 'approve')).json).toMatchObject({ status: 'approved' })
 })
+
+it('names each of whom one more together with another is enough, whoever made whose account among them', async () => {
+  const rule = { approvals: 1, author_counts: true }
+  const unlabelled = { approvals: 2, author_counts: false }
+  const body = { production: { ...rule, author_counts: false }, other: rule, unlabelled }
+  const set = await invoke(ctx, 'PUT /api/approval-policy', { as: admin.token, body })
+  expect(set.status, JSON.stringify(set.json)).toBe(200)
+  const rita = await signIn(ctx, { groups: ['editor'], email: 'rita@example.com' })
+  const tom = await signIn(ctx, { groups: ['editor'], email: 'tom@example.com' })
+  await database.pool.execute('delete from account_changes where user_id = $1', [olga.userId])
+  for (const [made, by] of [
+    [rita, admin],
+    [tom, admin],
+    [tom, rita],
+  ] as const)
+    await database.pool.execute(
+      'insert into account_changes (user_id, by_id, changed_at) values ($1, $2, $3) on conflict do nothing',
+      [made.userId, by.userId, ctx.clock.now()],
+    )
+  await ctx.advance(1_000)
+  const id = await ask(olga)
+  expect((await step(admin, id, 'approve')).status).toBe(200)
+  const { json } = await invoke(ctx, `GET ${path()}/approvals/${id}`, { as: olga.token })
+  expect((json as ApprovalRecord).help).toMatchObject({
+    could_approve: ['pavel@example.com', 'rita@example.com', 'tom@example.com'],
+    could_approve_count: 3,
+  })
+  expect((await step(pavel, id, 'approve')).status).toBe(200)
+  expect((await step(tom, id, 'approve')).json).toMatchObject({ status: 'approved' })
+})
