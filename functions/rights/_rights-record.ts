@@ -1,11 +1,7 @@
 import type { Rights } from '../../lib/identity/explain-rights.ts'
 import type { Scope } from '../../lib/model/scopes.ts'
+import { underscored } from '../../lib/model/underscored.ts'
 import type { RightsRecord } from '../../lib/wire/rights.ts'
-
-const underscored = <Text extends string>(text: Text) => text.replaceAll('-', '_') as Underscored<Text>
-type Underscored<Text extends string> = Text extends `${infer First}-${infer Rest}`
-  ? `${First}_${Underscored<Rest>}`
-  : Text
 
 const toScope = ({ key, values }: Scope) => ({ key, values: [...values] })
 

@@ -1,4 +1,5 @@
 import { rolesWith } from '../model/permissions.ts'
+import { underscored } from '../model/underscored.ts'
 import {
   type AccountStanding,
   type AccountTie,
@@ -91,7 +92,7 @@ async function listUncounted(
     return [
       {
         who: email,
-        why: (why ?? (wouldCount(change, holder) ? 'counts' : 'same-person')).replaceAll('-', '_'),
+        why: underscored(why ?? (wouldCount(change, holder) ? 'counts' : 'same-person')),
         ...(by === undefined || author?.email == null || !isShown(author, sees) ? {} : { by: author.email }),
         ...toEarlier(author, sees),
       },

@@ -1,5 +1,6 @@
 import { type ApprovalRule, stricterRule } from '../model/approval-policy.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
+import { underscored } from '../model/underscored.ts'
 import type { ApprovalHelp, ApprovalTally } from '../wire/approvals.ts'
 
 /** An approval as it was given. */
@@ -199,7 +200,7 @@ export const refuseDiscounted = (
   because: readonly Because[] = [],
 ): Refusal<'approval-needs-another'> =>
   refuse('approval-needs-another', {
-    reason: why.replaceAll('-', '_'),
+    reason: underscored(why),
     hint: nameAsker(REMEDIES[why], because),
     ...(because[0]?.who === undefined ? {} : { who: because[0].who }),
   })
@@ -248,12 +249,8 @@ const isCountedAs = (
 /** How many approvals count, of how many, and what one by this user would come to. */
 export function tallyOf(judged: JudgedApprovals, userId: string): ApprovalTally {
   const { counted, discounted, needed } = judged.judgement
-  return {
-    given: counted.length,
-    discounted: discounted.size,
-    needed,
-    own: whyNotCounted(judged, userId)?.replaceAll('-', '_') ?? 'counts',
-  }
+  const own = underscored(whyNotCounted(judged, userId) ?? 'counts')
+  return { given: counted.length, discounted: discounted.size, needed, own }
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Hub } from '../hub/hub.ts'
 import { type Random, randomHex } from '../ids.ts'
 import { type ApprovalRule, LOWERING_WAIT_MS } from '../model/approval-policy.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
+import { underscored } from '../model/underscored.ts'
 import { listAuthorsOfTexts } from '../store/approval-votes.ts'
 import type { AskedText } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
@@ -212,7 +213,7 @@ async function refuseReviewer(
   if (why === 'no-right') return refuse('out-of-scope')
   return why === null
     ? null
-    : refuse('review-needs-another', { reason: why.replaceAll('-', '_'), hint: remedyOf(why) })
+    : refuse('review-needs-another', { reason: underscored(why), hint: remedyOf(why) })
 }
 
 /** What a look by this user at each of some open reviews would come to, as the wire names it. */
@@ -220,12 +221,12 @@ export async function readOwnLooks(
   db: Db,
   reviews: readonly Review[],
   reader: { userId: string; mayManage: boolean; now: Date; coversOf: (review: Review) => Covers },
-): Promise<string[]> {
+): Promise<NonNullable<ReviewRecord['own']>[]> {
   const asked = await askReviewer(db, reviews, reader.userId, reader.coversOf)
   const standings = await readApproverStandings(db, asked)
   return reviews.map((review, at) => {
     if (isOfLabels(review) && !reader.mayManage) return 'no_right'
-    return whyNotLooked(asked[at]!, standings[at]!, reader.now)?.replaceAll('-', '_') ?? 'counts'
+    return underscored(whyNotLooked(asked[at]!, standings[at]!, reader.now) ?? 'counts')
   })
 }
 

@@ -1,5 +1,9 @@
+import type { DISCOUNTS } from '../wire/values.ts'
+
+type Discount = (typeof DISCOUNTS)[number]
+
 /** Why an approval by whoever reads it would not count, in a few English words; pages say it in the reader's language. */
-const WORDS: Readonly<Record<string, string>> = {
+const WORDS: Readonly<Record<Discount, string>> = {
   approved_already: 'you have approved it already',
   author: 'you asked for it, or wrote it',
   expired: 'it would be too old',
@@ -13,4 +17,5 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /** The words for a reason as the wire names it; one of a newer service with blanks for underscores. */
-export const sayDiscount = (reason: string): string => WORDS[reason] ?? reason.replaceAll('_', ' ')
+export const sayDiscount = (reason: string): string =>
+  WORDS[reason as Discount] ?? reason.replaceAll('_', ' ')

@@ -14,7 +14,14 @@ import { ComparedWith, RiskLevel } from './plan.ts'
 import { PushAftermath, PushOutcome, RevisionPhase, RevisionStatus, RolloutStatus } from './revisions.ts'
 import { RolloutStageRequest } from './rollouts.ts'
 import { listOf, named, note, type Sent } from './structs.ts'
-import { APPROVAL_CLASSES, APPROVAL_STATUSES, APPROVAL_STEPS, RETIRED_BY, RULE_REASONS } from './values.ts'
+import {
+  APPROVAL_CLASSES,
+  APPROVAL_STATUSES,
+  APPROVAL_STEPS,
+  DISCOUNTS,
+  RETIRED_BY,
+  RULE_REASONS,
+} from './values.ts'
 
 export const ApprovalStatus = named('ApprovalStatus', '', enums(APPROVAL_STATUSES))
 export type ApprovalStatus = Infer<typeof ApprovalStatus>
@@ -70,8 +77,8 @@ export const ApprovalTally = named(
     discounted: note('Approvals that were given and do not count.', number()),
     needed: number(),
     own: note(
-      'What an approval by whoever reads this would come to: `counts`, `approved_already`, or why it would not count: `author`, `value_author`, `no_right`, `same_person`, `shaped_an_author`, `shaped_by_author`, `shaped_since_request`, `expired`.',
-      string(),
+      'What an approval by whoever reads this would come to: `counts`, or why it would not count.',
+      enums(['counts', ...DISCOUNTS]),
     ),
   }),
 )
@@ -159,7 +166,7 @@ export const ApprovalHelp = named(
         array(
           type({
             who: string(),
-            why: string(),
+            why: enums(['counts', ...DISCOUNTS]),
             by: note('Whose account is the reason; absent where it is none, or gone.', optional(string())),
             asked_at: note(
               'When that author asked for the same text elsewhere, or earlier; absent where it was for this very change.',

@@ -1,6 +1,6 @@
 import { array, boolean, defaulted, enums, type Infer, optional, string, type } from 'superstruct'
 import { named, note, type Sent } from './structs.ts'
-import { APPROVAL_CLASSES, REVIEW_KINDS } from './values.ts'
+import { APPROVAL_CLASSES, DISCOUNTS, REVIEW_KINDS } from './values.ts'
 
 export const ReviewKind = named(
   'ReviewKind',
@@ -30,7 +30,7 @@ export const ReviewRecord = named(
     done_at: string(),
     own: note(
       'Of an open one in a list: what a look by whoever reads this would come to: `counts`, or why it would not, in the words of the tally of approvals.',
-      optional(string()),
+      optional(enums(['counts', ...DISCOUNTS])),
     ),
     reviewed_by: optional(string()),
     reviewed_at: optional(string()),

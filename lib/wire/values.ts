@@ -78,6 +78,20 @@ export const RETIRED_BY = ['request', 'campaign', 'campaign_roll_back', 'auto_ap
 /** The classes of workloads that an approval policy tells apart. */
 export const APPROVAL_CLASSES = ['production', 'other', 'unlabelled'] as const
 
+/** Why an approval, or a look at what was done without one, adds nothing. */
+export const DISCOUNTS = [
+  'approved_already',
+  'author',
+  'expired',
+  'no_right',
+  'overtaken',
+  'same_person',
+  'shaped_an_author',
+  'shaped_by_author',
+  'shaped_since_request',
+  'value_author',
+] as const
+
 /** Why a rule of the approval policy holds for a change of many workloads. */
 export const RULE_REASONS = [
   'production',

@@ -1,5 +1,8 @@
+import type { DISCOUNTS } from '../../../lib/wire/values.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatNumber } from './format.ts'
+
+type Discount = (typeof DISCOUNTS)[number]
 
 const MAY_BE_ONE_EN =
   'so both may be one person: somebody has to approve whose account neither of you made (two accounts that a third person made count for each other), or who signs in with the identity provider; or the policy asks less'
@@ -22,7 +25,7 @@ export const discountTexts = defineTexts({
       'your account was made or changed after that; a request that is withdrawn and made again can be approved by you',
     value_author:
       'you set a value that reaches one of its workloads, or a trusted label or label rule that chooses one, so part of what is pushed was written by you',
-  } as Record<string, string>,
+  } satisfies Record<Discount, string>,
   fr: {
     approved_already: 'vous l’avez déjà approuvé',
     author: 'vous l’avez demandé, écrit ou fait',
@@ -73,7 +76,7 @@ export const tallyTexts = defineTexts({
  * not listed, such as `0_of_1`, with blanks for underscores.
  */
 export const describeDiscount = (reason: string, who?: string): string =>
-  (say(discountTexts)[reason] ?? reason.replaceAll('_', ' ')).replace(
+  (say(discountTexts)[reason as Discount] ?? reason.replaceAll('_', ' ')).replace(
     '{who}',
     () => who ?? say(tallyTexts).anAuthor,
   )

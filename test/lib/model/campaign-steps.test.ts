@@ -10,7 +10,7 @@ import {
 } from '../../../lib/model/campaign-steps.ts'
 import { CampaignContinueRequest, CampaignDecisionRequest } from '../../../lib/wire/campaigns.ts'
 
-const tally = (given: number) => ({ given, needed: 1, discounted: 1 - given, own: 'counts' })
+const tally = (given: number) => ({ given, needed: 1, discounted: 1 - given, own: 'counts' as const })
 const said = { comment: 'c', plan_hash: 'p', prod_confirmation: true, limits: { failed: 1 } }
 
 it.each(CAMPAIGN_STEP_NAMES)('%s sends what its endpoint takes', (step: CampaignStep) => {

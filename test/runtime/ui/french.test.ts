@@ -188,7 +188,7 @@ describe('French', () => {
   test('has words for every reason why an approval does not count', () => {
     const reasons = collect('lib/changes', /^ {2}\| '([a-z]+(?:-[a-z]+)*)'/gm, /^judge-approvals\.ts$/)
     expect(reasons.length).toBeGreaterThan(5)
-    const unsaid = reasons.filter((reason) => discountTexts.fr[reason.replaceAll('-', '_')] === undefined)
+    const unsaid = reasons.filter((reason) => !Object.hasOwn(discountTexts.fr, reason.replaceAll('-', '_')))
     expect(unsaid).toEqual([])
     expect(describeReason({ kind: 'labels', reason: 'unlabelled → other' })).toBe(
       'Aucun environnement → Un autre environnement',

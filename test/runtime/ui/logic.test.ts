@@ -3,6 +3,7 @@ import { sayError } from '../../../lib/model/error-words.ts'
 import { toneOfTrouble, troubleRank } from '../../../lib/model/troubles.ts'
 import { CODES, matchesTerms, parseSearch } from '../../../lib/model/workload-search.ts'
 import { configStateOf, deadEndOf, shownStatusOf } from '../../../lib/model/workload-states.ts'
+import type { ApprovalTally } from '../../../lib/wire/approvals.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
@@ -919,7 +920,7 @@ test('a clock is ahead where a report is from later than now, and never behind: 
 })
 
 test('of requests those stand first that wait for the reader, and those last that wait for nobody', () => {
-  const request = (id: string, own: string, isStuck = false) => ({
+  const request = (id: string, own: ApprovalTally['own'], isStuck = false) => ({
     id,
     tally: { given: 0, discounted: 0, needed: 1, own },
     ...(isStuck ? { nobody_can_approve: true as const } : {}),
