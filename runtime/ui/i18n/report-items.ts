@@ -14,8 +14,29 @@ import { reportTexts } from './reports.ts'
 const itemTexts = defineTexts({
   en: {
     /** English labels that are missing here are the keys, with blanks for underscores. */
-    fact: {} as Record<string, string>,
-    value: {} as Record<string, string>,
+    fact: {
+      applied_at: 'applied',
+      applied_count: 'applied',
+      drift_status: 'drift',
+      effective_config_hash: 'runs',
+      expected_config_hash: 'should run',
+      failed_count: 'failed',
+      is_outdated: 'too old',
+      minimum_version: 'recommended',
+      pushed_by: 'pushed by',
+      resolved_at: 'resolved',
+      target_config_id: 'goes back to',
+      target_count: 'instances asked',
+      target_env: 'environment',
+      verified_records: 'records verified',
+      workload_id: 'workload',
+    } as Record<string, string>,
+    value: {
+      'auto-rollback': 'automatic rollback',
+      in_part: 'applied in part',
+      in_sync: 'in sync',
+      known_good: 'known good',
+    } as Record<string, string>,
     yes: 'yes',
     no: 'no',
     event: {
@@ -256,11 +277,20 @@ export function describeFactOf(sectionId: string, item: EvidenceItem, key: strin
   return own ?? describeValue(item.facts[key] ?? null)
 }
 
+/** A summary of the pack, with the words for a state or an event that ends it. */
+function inWords(summary: string): string {
+  const words = say(itemTexts)
+  const at = summary.lastIndexOf(': ')
+  const last = at < 0 ? summary : summary.slice(at + 2)
+  return `${at < 0 ? '' : summary.slice(0, at + 2)}${words.event[last] ?? words.value[last] ?? last}`
+}
+
 /** What an item says in one line. */
 export function describeItem(sectionId: string, item: EvidenceItem): string {
   if (sectionId === 'campaigns') return describeCampaignItem(item)
-  if (language.value === 'en') return item.summary
   const words = say(itemTexts)
+  if (language.value === 'en')
+    return sectionId === 'drift' || sectionId === 'workload_events' ? inWords(item.summary) : item.summary
   const { facts, summary } = item
   const text = (key: string) => String(facts[key] ?? '')
   const state = (key: string) => words.value[text(key)] ?? text(key)

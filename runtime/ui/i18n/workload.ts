@@ -197,6 +197,7 @@ export const workloadTexts = defineTexts({
     moreAlike: (count: number) => `and ${n(count)} more`,
     labels: 'Labels',
     identity: 'Identity',
+    identityKey: {} as Record<string, string>,
     odd: {
       failed: 'could not apply the config',
       unhealthy: 'unhealthy',
@@ -207,9 +208,9 @@ export const workloadTexts = defineTexts({
       share: (count: number, value: string) => `${value} on ${n(count)}`,
       versions: (shares: string) => `They run different versions: ${shares}.`,
       configs: (shares: string) => `They run different configs: ${shares}.`,
-      answers: (shares: string) => `What they last said of a config from here: ${shares}.`,
+      answers: (shares: string) => `The last config from here: ${shares}.`,
       answer: {
-        no_status: 'nothing',
+        no_status: 'no word yet',
         sent: 'no answer yet',
         applying: 'applying',
         applied: 'applied',
@@ -465,6 +466,7 @@ export const workloadTexts = defineTexts({
     moreAlike: (count: number) => `et ${n(count)} de plus`,
     labels: 'Étiquettes',
     identity: 'Identité',
+    identityKey: { name: 'nom', kind: 'genre', namespace: 'espace de noms' },
     odd: {
       failed: 'n’a pas pu appliquer la config',
       unhealthy: 'en défaut',
@@ -475,9 +477,9 @@ export const workloadTexts = defineTexts({
       share: (count: number, value: string) => `${value} sur ${n(count)}`,
       versions: (shares: string) => `Elles ont des versions différentes : ${shares}.`,
       configs: (shares: string) => `Elles exécutent des configs différentes : ${shares}.`,
-      answers: (shares: string) => `Ce qu’elles ont dit en dernier d’une config d’ici : ${shares}.`,
+      answers: (shares: string) => `La dernière config d’ici : ${shares}.`,
       answer: {
-        no_status: 'rien',
+        no_status: 'sans nouvelles',
         sent: 'pas encore de réponse',
         applying: 'en application',
         applied: 'appliquée',

@@ -23,6 +23,7 @@ import { Action, ActionLink, bind, Checkbox, TextArea, TextField, unless } from 
 import { Loaded } from '../parts/failure.tsx'
 import { Form } from '../parts/form.tsx'
 import { GitNotice } from '../parts/git-notice.tsx'
+import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { Head } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
@@ -517,7 +518,8 @@ export function ChangePage({ params }: { params: Record<string, string> }) {
   const workload = useResource(`workload:${id}`, (abort) => api.workload(id, abort))
   const git = useInGit(id)
   const start = `${query.value.get('template') ?? ''}:${query.value.get('hash') ?? ''}`
-  const base = useResource(workload.data ? `base:${id}:${start}` : null, (abort) =>
+  const mayRead = may('config:read_content')
+  const base = useResource(workload.data && mayRead ? `base:${id}:${start}` : null, (abort) =>
     loadBase(workload.data!, abort),
   )
   return (
@@ -529,9 +531,12 @@ export function ChangePage({ params }: { params: Record<string, string> }) {
             <ActionLink href={`/templates?for=${id}`}>{words.startTemplate}</ActionLink>
           </Head>
           <GitNotice workload={data} git={git} />
-          <Loaded of={base}>
-            {(loaded) => <Draft key={start} workload={data} base={loaded} isManaged={git.kept !== null} />}
-          </Loaded>
+          {!mayRead && <LeftOutFor permission="config:read_content" />}
+          {mayRead && (
+            <Loaded of={base}>
+              {(loaded) => <Draft key={start} workload={data} base={loaded} isManaged={git.kept !== null} />}
+            </Loaded>
+          )}
         </>
       )}
     </Loaded>

@@ -216,7 +216,7 @@ export function OverviewTab(props: TabProps) {
           <Pairs
             of={[
               ...identityOf(workload).map(
-                ([key, value]) => [key, <span class="mono">{value}</span>] as const,
+                ([key, value]) => [words.identityKey[key] ?? key, <span class="mono">{value}</span>] as const,
               ),
               ['id', <span class="mono">{workload.id}</span>],
               ...(labels.length === 0 ? [] : [[words.labels, <Labels of={labels} />] as const]),

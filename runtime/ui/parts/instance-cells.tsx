@@ -24,6 +24,8 @@ export function MatchesCell({ instance }: { instance: LiveInstance }) {
         </Mark>
       </span>
     )
+  // What it failed it does not run: the cell beside says so.
+  if (instance.remote_config_status?.status === 'failed') return <span class="faint">–</span>
   return <span class="faint">{words.matches.unknown}</span>
 }
 
@@ -46,11 +48,12 @@ export function ConfigCell({
   if (!instance.accepts_remote_config) return <span class="muted">{words.readOnly}</span>
   if (instance.reports_remote_config === false) return <span class="muted">{words.cannotReport}</span>
   const { remote_config_status: status, altered_since: since } = instance
+  const hash = shortHash(instance.effective_config_hash)
   // What it said that it applied is not what it runs.
   const isAltered = instance.effective_matches === false && status?.status === 'applied'
   return (
     <>
-      <span class="mono muted">{shortHash(instance.effective_config_hash) || '–'}</span>{' '}
+      {hash !== '' && <span class="mono muted">{hash}</span>} {hash === '' && !status && '–'}
       {isAltered ? (
         <Mark tone="warn" shape="triangle">
           {words.changedThere} {since && <Ago at={since} />}

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import type { Permission } from '../../../lib/model/permissions.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
-import { formatClock } from '../i18n/format.ts'
+import { formatClock, formatNumber } from '../i18n/format.ts'
 import { shellTexts } from '../i18n/shell.ts'
 import { isConnectOpen } from '../state/connecting.ts'
 import { api } from '../state/endpoints.ts'
@@ -197,7 +197,7 @@ function Pages() {
               <a key={href} href={href} aria-current={isCurrent(href) ? 'page' : undefined}>
                 <NavIcon shape={icon} />
                 {text}
-                {count ? <b>{countText ?? count}</b> : null}
+                {count ? <b>{countText ?? formatNumber(count)}</b> : null}
               </a>
             ))}
           </div>

@@ -63,11 +63,12 @@ describe('who only reads', () => {
 })
 
 test('what a reader may not see of a page is refused in the same words', async () => {
-  const { page: plain, context } = await visit(browser, service.url)
+  const { page: plain, context, complaints } = await visit(browser, service.url)
   await signIn(plain, VIEWER)
   for (const path of [
     `/workloads/${gateway}`,
     `/workloads/${gateway}/configuration`,
+    `/workloads/${gateway}/change`,
     '/templates/tpl-traces-tempo',
   ]) {
     await plain.goto(path)
@@ -75,6 +76,8 @@ test('what a reader may not see of a page is refused in the same words', async (
       .getByText('(config:read_content). Whoever manages the users here can give it to you.')
       .waitFor()
   }
+  // Nothing was asked for that is refused.
+  expect(complaints).toEqual([])
   await context.close()
 })
 

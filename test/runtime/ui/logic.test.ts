@@ -669,7 +669,7 @@ describe('many instances', () => {
       version_diversity: [],
     } as unknown as WorkloadTopology['summary']
     expect(describeHeterogeneity(many, differ)).toEqual([
-      'What they last said of a config from here: nothing on 45 and failed on 15.',
+      'The last config from here: no word yet on 45 and failed on 15.',
     ])
   })
 
