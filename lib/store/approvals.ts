@@ -1,10 +1,10 @@
 import type { PushedRisk } from '../wire/approvals.ts'
 import type { APPROVAL_STATUSES } from '../wire/values.ts'
 import { DRAFT_OF_A } from './approval-drafts.ts'
-import { authorsOf } from './approval-votes.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 import type { Push } from './pushes.ts'
+import { authorsOf } from './text-authors.ts'
 
 /** Where a request stands, as it is stored. */
 export type StoredApprovalStatus = (typeof APPROVAL_STATUSES)[number]

@@ -1,5 +1,5 @@
-import { settersOf } from './approval-votes.ts'
 import type { Db } from './db.ts'
+import { settersOf } from './text-authors.ts'
 
 const STAYS = 'on conflict (hash, content_hash, author_id) do update set removed_at = excluded.removed_at'
 

@@ -1,11 +1,11 @@
 import type { AutoApplyEndCause, AutoApplyHold, AutoApplyPlan, AutoApplyStatus } from '../wire/auto-apply.ts'
 import type { Selector } from '../wire/selectors.ts'
-import { authorsOf } from './approval-votes.ts'
 import { assignmentsOf, type MovedColumns } from './assignments.ts'
 import type { StoredCampaignApproval } from './campaigns.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 import { SAYS_THE_SAME } from './fleet-configs.ts'
+import { authorsOf } from './text-authors.ts'
 
 /** A version of a fleet config for newcomers, as it was asked for and as it stands; a row of `auto_applies`. */
 export interface StoredAutoApply {

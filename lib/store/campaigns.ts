@@ -10,11 +10,11 @@ import type {
   CampaignWave,
   CampaignWindow,
 } from '../wire/campaigns.ts'
-import { authorsOf, settersOf } from './approval-votes.ts'
 import { assignmentsOf, type MovedColumns } from './assignments.ts'
 import { isStatusThat } from './campaign-status.ts'
 import { HAS_FAILED_SINCE, HAS_RESUMED } from './campaign-targets.ts'
 import type { Db } from './db.ts'
+import { authorsOf, settersOf } from './text-authors.ts'
 
 /** The waves, limits and times by which a campaign proceeds, as they were asked for. */
 export interface CampaignRules {

@@ -1,9 +1,9 @@
 import type { Selector } from '../wire/selectors.ts'
-import { authorsOf } from './approval-votes.ts'
 import { keepAuthorsOfFleetConfig } from './authors-of-removed.ts'
 import { columns } from './columns.ts'
 import type { Page } from './cursor.ts'
 import type { Db } from './db.ts'
+import { authorsOf } from './text-authors.ts'
 
 /** A named config for many workloads. */
 export interface StoredFleetConfig {

@@ -1,9 +1,9 @@
 import { type ApprovalClass, LOWERING_WAIT_MS } from '../model/approval-policy.ts'
 import type { REVIEW_KINDS } from '../wire/values.ts'
-import { authorsOf } from './approval-votes.ts'
 import type { StoredCampaign } from './campaigns.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
+import { authorsOf } from './text-authors.ts'
 
 /** What was done that a second person has to look at. */
 export type ReviewKind = (typeof REVIEW_KINDS)[number]

@@ -1,5 +1,5 @@
-import { authorsOf } from './approval-votes.ts'
 import type { Db } from './db.ts'
+import { authorsOf } from './text-authors.ts'
 
 /** What a person sets on a workload that becomes part of what is pushed to it, or chooses a part. */
 export type ValueKind = 'variable' | 'label'

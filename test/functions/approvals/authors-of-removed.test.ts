@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { listAuthors } from '../../../lib/store/approval-votes.ts'
 import { deleteOldCommitAuthors, toAskedVersion } from '../../../lib/store/commit-authors.ts'
+import { listAuthors } from '../../../lib/store/text-authors.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import type { FleetConfigRecord } from '../../../lib/wire/fleet-configs.ts'
