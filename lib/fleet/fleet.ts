@@ -288,7 +288,9 @@ export class Fleet implements FleetPort {
   connectionClosed(connection: AgentConnection, options: { isOurDoing?: boolean } = {}): void {
     // A graceful stop writes no disconnected events: the agents come back to the next owner.
     if (this.#isStopped) return
-    const isOurDoing = options.isOurDoing === true || this.#standStill.isRecent
+    // A front judges by itself of the sockets that it has: it may not have stood still.
+    const stoodStill = connection.place === undefined && this.#standStill.isRecent
+    const isOurDoing = options.isOurDoing === true || stoodStill
     this.#receiver.connectionClosed(connection, { isOurDoing })
   }
 

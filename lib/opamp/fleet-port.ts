@@ -75,8 +75,8 @@ export interface FleetPort {
   answerNotSent(connection: AgentConnection, uid: string, answer: ServerMessage): void
   /**
    * The connection ended, for whatever reason; every agent last seen on it is gone with it. `isOurDoing`: this process
-   * ended it, or lost the link to the front that has it, so it says nothing about the agents. So it does where this
-   * process stood still when it ended: they may have left because nobody answered them.
+   * ended it, or lost the link to the front that has it, so it says nothing about the agents. The same holds of one that
+   * ended while this process stood still: its agents may have left because nobody answered them.
    */
   connectionClosed(connection: AgentConnection, options?: { isOurDoing?: boolean }): void
 }

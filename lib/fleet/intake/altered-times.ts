@@ -20,11 +20,10 @@ export class AlteredTimes {
     const { workload, uid } = instance
     if (workload === null || altered.has(uid) === isAltered) return
     const at = deps.clock.now()
-    if (!isAltered) altered.delete(uid)
-    else {
-      if (altered.size >= ALTERED_MAX) altered.delete(altered.keys().next().value!)
-      altered.set(uid, at)
-    }
+    // One that was forgotten for another would be new at its next look, and written down again and again.
+    if (isAltered && altered.size >= ALTERED_MAX) return
+    if (isAltered) altered.set(uid, at)
+    else altered.delete(uid)
     this.#parts.writer.event({
       workloadId: workload.id,
       instanceUid: uid,

@@ -20,8 +20,8 @@ import { path } from './router.ts'
 const shared = signal<ReadonlySet<string>>(new Set())
 /** How many workloads the fleet has; null before the service said. */
 export const fleetCount = signal<number | null>(null)
-/** Workloads that something names by their ids. */
-const told = new Map<string, NamedWorkload>()
+/** Workloads that something names by their ids; null for an id that the service does not know. */
+const told = new Map<string, NamedWorkload | null>()
 /** Changes with what is known of workloads that something names. */
 export const namesVersion = signal(0)
 /** Those that are asked for next. */
@@ -42,8 +42,10 @@ async function read(ids: readonly string[], keepsSession = false): Promise<void>
   readAtMs = Date.now()
   const address = `/api/fleet/names${ids.length === 0 ? '' : `?ids=${ids.map(encodeURIComponent).join(',')}`}`
   const result = await call<FleetNames>('GET', address, { keepsSession })
+  for (const id of ids) asked.delete(id)
   if (!result.ok) return
   const { workloads: found, shared_names: names, count } = result.value
+  for (const id of ids) if (id !== '') told.set(id, null)
   for (const workload of found) told.set(workload.id, workload)
   shared.value = new Set(names)
   fleetCount.value = count
@@ -58,6 +60,7 @@ export function forgetNames(): void {
   clearTimeout(timer)
   timer = undefined
   wanted.clear()
+  asked.clear()
   told.clear()
   shared.value = new Set()
   fleetCount.value = null
@@ -71,9 +74,7 @@ function ask(): void {
   wanted.clear()
   for (const piece of inPieces(all, AT_ONCE)) {
     for (const id of piece) asked.add(id)
-    void read(piece).finally(() => {
-      for (const id of piece) asked.delete(id)
-    })
+    void read(piece)
   }
 }
 
@@ -106,7 +107,7 @@ export function followNames(): void {
 export function namedOf(id: string): NamedWorkload | undefined {
   void fleetVersion.value
   void namesVersion.value
-  return workloads.get(id) ?? told.get(id)
+  return workloads.get(id) ?? told.get(id) ?? undefined
 }
 
 /** Ask for what these workloads are called, unless the list has them; `namedOf` says it once it is there. */

@@ -23,6 +23,30 @@ test('the audit log leads from the id of a request to the request', async () => 
   expect(await findBarriers(page)).toEqual([])
 })
 
+test('a workload that is gone is asked for by its id once, however often the page that names it is drawn', async () => {
+  const gone = '0123456789abcdef01234567'
+  await page.route('**/api/audit/events?*', async (route) => {
+    const response = await route.fetch()
+    const json = (await response.json()) as { events: object[] }
+    const events = json.events.map((event) => ({ ...event, resource: 'workload', resource_id: gone }))
+    await route.fulfill({ response, json: { ...json, events } })
+  })
+  const asked: string[] = []
+  page.on('request', (request) => {
+    if (request.url().includes(`/api/fleet/names?ids=${gone}`)) asked.push(request.url())
+  })
+  await page.goto('/audit')
+  await expect.poll(() => asked.length).toBe(1)
+  for (const text of ['a', 'ad', 'adm']) {
+    const answer = page.waitForResponse((response) => response.url().includes(`person=${text}`))
+    await page.getByLabel('Person', { exact: true }).fill(text)
+    await answer
+  }
+  await page.getByText(/^1–/).waitFor()
+  expect(asked).toHaveLength(1)
+  await page.unroute('**/api/audit/events?*')
+})
+
 test('an evidence pack names people and workloads beside their ids, and leads to them, within its width', async () => {
   await page.goto(`/reports?ids=${id}`)
   await page.getByRole('button', { name: 'Preview' }).click()

@@ -3,7 +3,7 @@ import { AlteredTimes } from '../../../../lib/fleet/intake/altered-times.ts'
 import { ALTERED_MAX } from '../../../../lib/fleet/state/agent-limits.ts'
 import type { Instance } from '../../../../lib/fleet/state/model.ts'
 
-it('is kept of so many instances, and forgotten of the one that was changed first', () => {
+it('is kept of so many instances, and of more nothing is written down', () => {
   const altered = new Map<string, Date>()
   const events: string[] = []
   const times = new AlteredTimes({
@@ -17,11 +17,12 @@ it('is kept of so many instances, and forgotten of the one that was changed firs
   const instance = (uid: string) => ({ uid, podName: '', workload: { id: 'w' } }) as unknown as Instance
   for (let at = 0; at <= ALTERED_MAX; at++) times.note(instance(`i${at}`), true)
   expect(altered.size).toBe(ALTERED_MAX)
-  expect(altered.has('i0')).toBe(false)
-  // What is so already is told once.
-  times.note(instance('i1'), true)
+  expect(altered.has(`i${ALTERED_MAX}`)).toBe(false)
+  // What is so already is told once, however often it is looked at.
+  for (let at = 0; at <= ALTERED_MAX; at++) times.note(instance(`i${at}`), true)
   times.note(instance('well'), false)
-  expect(events).toHaveLength(ALTERED_MAX + 1)
+  expect(events).toHaveLength(ALTERED_MAX)
   times.note(instance('i1'), false)
-  expect(events.at(-1)).toBe('config_restored i1')
+  times.note(instance(`i${ALTERED_MAX}`), true)
+  expect(events.slice(-2)).toEqual(['config_restored i1', `config_altered i${ALTERED_MAX}`])
 })

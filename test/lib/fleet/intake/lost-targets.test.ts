@@ -117,6 +117,20 @@ describe('a config that kills one agent of several', () => {
     expect(targetOf(again).losses).toBe(1)
   })
 
+  it('counts one whose front tells of it though the owner stood still: the front did not', async () => {
+    const agents = [join(), join()] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    Object.assign(agents[1].connection, { place: 'front-1/7' })
+    await ctx.advance(2_000)
+    ctx.timers.after(0, () => {
+      ctx.clock.advance(16_000)
+      agents[1].lose()
+    })
+    await ctx.advance(500)
+    expect(targetOf(agents[1]).losses).toBe(1)
+  })
+
   it('is not offered there after our restart either', async () => {
     const agents = [join(), join()] as const
     await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
