@@ -693,10 +693,6 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'the ids of the rows that one renewal reads, a thousand; those that are not read any more go',
     reachedBy: ['lib/cluster/membership.test.ts', 'are read up to a number, and not counted'],
   },
-  'runtime/fronts/leaving.ts Leaving.#others': {
-    bound: 'the rows that one renewal reads, a thousand',
-    reachedBy: ['lib/cluster/membership.test.ts', 'are read up to a number, and not counted'],
-  },
   'runtime/fronts/leaving.ts Leaving.#tried': {
     bound: 'the ids of the rows that one renewal reads, a thousand; those that are not read any more go',
     reachedBy: ['lib/cluster/membership.test.ts', 'are read up to a number, and not counted'],

@@ -15,20 +15,12 @@ import {
   renewMember,
   type SeenMember,
 } from '../store/members.ts'
+import { claimWaitMs, type Suit } from './claim-turn.ts'
 import { type Departure, Departures } from './departures.ts'
 import { olderMembers } from './older-members.ts'
 import { Patience } from './patience.ts'
 import { type FleetKeys, isProvenRow, proveRow } from './proofs.ts'
-import {
-  FORGET_MS,
-  LATE_MS,
-  OWNER_FRESH_MS,
-  OWNER_SILENT_MS,
-  RANK_PATIENCE_MS,
-  RENEW_MS,
-  SKEW_MAX_MS,
-  UNREACHED_PATIENCE_MS,
-} from './timing.ts'
+import { FORGET_MS, LATE_MS, OWNER_FRESH_MS, OWNER_SILENT_MS, RENEW_MS, SKEW_MAX_MS } from './timing.ts'
 import { WatchedSession } from './watched-session.ts'
 
 /** What a membership is made of. */
@@ -48,8 +40,8 @@ export interface MembershipParts {
   onHeardAgain?(sinceMs: number): void
   /** This process stood still for so long that messages it has not sent yet are out of date. */
   onLate(): void
-  /** Whether others reach this process at its address, as far as it knows; yes where that is not said. */
-  isReached?(): boolean
+  /** How good an owner a member may be, itself among them; 'good' where that is not said. */
+  suitOf?(id: string): Suit
   /** Another process owns a later epoch than this process did. */
   onOwnershipLost(): void
   /** A newer process has changed the database in a way that breaks this one. */
@@ -235,9 +227,9 @@ export class Membership {
 
   /**
    * Whether this process may try to take the owner's lock now, given who holds it. The database sessions of a holder
-   * that fell silent are ended first. A free lock is left for a while to members that started later, and after an outage
-   * to the owner that has lost it; a process that nobody reaches leaves it to all others. It is left to older members as long as there is one that the migrations of this one
-   * would break.
+   * that fell silent are ended first. A free lock is left for a while to members that are a better owner or started later
+   * (`claimWaitMs`), and after an outage to the owner that has lost it. It is left to older members as long as there is one
+   * that the migrations of this one would break.
    */
   async mayClaim(connection: Connection, holder: Holder | null): Promise<boolean> {
     const nowMs = this.#parts.clock.monotonicMs()
@@ -245,28 +237,21 @@ export class Membership {
     if (this.#found === null && (await hasMembers(connection))) return false
     this.#noteHolder(holder)
     if (this.#waits()) return false
-    if (holder !== null) {
+    if (holder !== null && !(await this.#endSilentHolder(connection, holder, nowMs))) {
       this.#freeSinceMs = null
-      return this.#endSilentHolder(connection, holder, nowMs)
+      return false
     }
+    // Whoever has ended the holder's sessions leaves the lock to better ones as well.
     this.#freeSinceMs ??= nowMs
     const { owner } = this
     const { id: selfId } = this.#parts.self
     if (this.#isPatient && owner !== null && owner.id !== selfId) return false
+    const { suitOf = () => 'good' as const } = this.#parts
     // Nobody waits for the owner that left it. Where that is this process, it waits for the others.
-    const rank = this.members
+    const candidates = this.members
       .filter(({ id }) => id === selfId || id !== owner?.id)
       .filter((member) => this.#isThere(member) && this.awaitedBy(member).length === 0)
-      .findIndex(({ id }) => id === selfId)
-    const waitMs = Math.max(0, rank) * RANK_PATIENCE_MS + this.#unreachedMs()
-    return nowMs - this.#freeSinceMs >= waitMs
-  }
-
-  /** How long this process leaves the lock alone because an owner that nobody reaches is of no use to the others. */
-  #unreachedMs(): number {
-    const { isReached, self } = this.#parts
-    const isAlone = this.members.every((member) => member.id === self.id || !this.#isThere(member))
-    return isAlone || isReached === undefined || isReached() ? 0 : UNREACHED_PATIENCE_MS
+    return nowMs - this.#freeSinceMs >= claimWaitMs(selfId, candidates, suitOf)
   }
 
   /** Where a member holds the lock and nobody is silent, an outage is over, if there was one. */

@@ -13,10 +13,15 @@ export const LATE_MS = 2_000
 export const OUTAGE_PATIENCE_MS = 10_000
 /** A member whose clock differs more from that of the database is not ready. */
 export const SKEW_MAX_MS = 2_000
-/** How long a member leaves a free lock alone for each member that started after it. */
+/** How long a member leaves a free lock alone for each member that started after it and is as good an owner. */
 export const RANK_PATIENCE_MS = 1_000
-/** How long, besides, a process that nobody reaches leaves it alone. */
-export const UNREACHED_PATIENCE_MS = 10_000
+/** How long, besides, one that never had a link leaves it to better ones. */
+export const BEHIND_PATIENCE_MS = 10_000
+/**
+ * The same for one that others do not reach. It does not know of each process alike whether that was tried, and is behind
+ * those as well that wait because they do not know that of others.
+ */
+export const LAST_PATIENCE_MS = 20_000
 /** A row that was not renewed for this long is deleted. */
 export const FORGET_MS = 60_000
 /** The database ends a transaction that is idle for this long. */

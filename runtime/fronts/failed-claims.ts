@@ -1,5 +1,10 @@
 import { DatabaseUnavailable } from '../../lib/store/db.ts'
 
+/** How long a process leaves it to others to be the owner after it could not become it; twice as long each time. */
+const CLAIM_AGAIN_MS = 1_000
+/** The same at most: others that are to leave the lock to it (`claimWaitMs`) have to find it free for long enough. */
+const CLAIM_AGAIN_MAX_MS = 30_000
+
 /** A name of a class, or a code of PostgreSQL: nothing that data could have got into. */
 const CODE = /^\w{1,60}$/
 const UNKNOWN = 'an error without a name'
@@ -11,6 +16,7 @@ const UNKNOWN = 'an error without a name'
 export class FailedClaims {
   #count = 0
   #why = ''
+  #pauseMs = CLAIM_AGAIN_MS
 
   /** An attempt failed. A database that is away is no fault of the process, and the next attempt may find it there. */
   note(error: unknown): void {
@@ -22,6 +28,18 @@ export class FailedClaims {
   /** It is the owner now. */
   clear(): void {
     this.#count = 0
+    this.#pauseMs = CLAIM_AGAIN_MS
+  }
+
+  /**
+   * For how long this process leaves the lock to others after an attempt failed. One that never had the lock, as the
+   * database was away, has kept it from nobody.
+   */
+  pauseMs(error: unknown, hadLock: boolean): number {
+    if (error instanceof DatabaseUnavailable && !hadLock) this.#pauseMs = CLAIM_AGAIN_MS
+    const pauseMs = this.#pauseMs
+    this.#pauseMs = Math.min(2 * pauseMs, CLAIM_AGAIN_MAX_MS)
+    return pauseMs
   }
 
   /** What is to be said of them; null where none failed since this process last was the owner. */

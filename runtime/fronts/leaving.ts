@@ -1,11 +1,15 @@
+import type { Suit } from '../../lib/cluster/claim-turn.ts'
+
 /** An owner that others do not follow leaves the fleet after so long. */
 const LEAVE_AFTER_MS = 10_000
-/** For so long after the last one left unfollowed, whoever was tried is not tried again: each hand-over interrupts. */
+/** For so long whoever was tried is not tried again: each hand-over interrupts. */
 const TRIED_FOR_MS = 600_000
 /** For how long an owner that no process reached stays when it owns again: others could not follow at that moment. */
 const UNREACHED_STAYS_MS = 60_000
 /** So many others that do not follow show that the fault is the owner's and not theirs. */
 const UNFOLLOWED_BY_MIN = 2
+/** One that states for so long that it owns has begun to decide, be its link to itself never up. */
+const BEGUN_AFTER_MS = 8_000
 
 /** Why an owner leaves the fleet: no process reaches it, or it may be that it alone does. */
 export type LeavingCause = 'unreached' | 'unfollowed'
@@ -30,32 +34,33 @@ export interface Look {
   memberIds: readonly string[]
   /** As the owner it has long had no link even to itself, is not reached at its address, and another one is. */
   isUnreached: boolean
+  /** The others that this process has just reached at their addresses. */
+  reachedIds: readonly string[]
 }
 
 interface SeenOwner {
   id: string
   epoch: number
+  sinceMs: number
   isFollowed: boolean
-  /** It had a link to itself once: it had begun to decide. */
+  /** It had begun to decide: it had a link to itself once, or owned for long. */
   hasBegun: boolean
 }
 
 /**
- * Tells when an owner is to leave the fleet to another process. Who reaches whom is seen by links alone, and these lead to
- * the owner only: so where those that had links have none, one after the other is tried as the owner, each once, and the
- * last one stays.
+ * Tells when an owner is to leave the fleet to another process, and which one is to be the next. Who reaches whom is seen
+ * by links alone, and these lead to the owner only: so where those that had links have none, one after the other is tried
+ * as the owner, each once, and the last one stays.
  */
 export class Leaving {
   readonly #selfId: string
   /** The members that had a link once: to one that never had, the fault may be its own. */
   readonly #linked = new Set<string>()
-  /** The members that owned and left, or lost it, while nobody followed them. */
-  readonly #tried = new Set<string>()
-  #triedMs = Number.NEGATIVE_INFINITY
+  /** When each member was found to have owned and left, or lost it, while nobody followed it. */
+  readonly #tried = new Map<string, number>()
   #owner: SeenOwner | null = null
-  /** The others that were known to run at the last look. */
-  #others: readonly Other[] = []
-  #unfollowedSinceMs: number | null = null
+  /** While this process owns and nobody follows: since when each other one that speaks its links has had none. */
+  #unlinkedSince: ReadonlyMap<string, number> = new Map()
   #leftUnreachedMs = Number.NEGATIVE_INFINITY
 
   /** `selfId`: the member that this process is. */
@@ -66,51 +71,72 @@ export class Leaving {
   /** Why this process is to leave the fleet to another one now; null where it is not. `nowMs`: of a monotonic clock. */
   causeNow(look: Look, nowMs: number): LeavingCause | null {
     const { ownedEpoch, others, isUnreached } = look
-    this.#others = others
     this.#forget(look, nowMs)
     for (const { id, linkedEpoch } of others) if (linkedEpoch !== null) this.#linked.add(id)
     this.#noteOwner(look, nowMs)
     if (ownedEpoch === null) {
-      this.#unfollowedSinceMs = null
+      this.#unlinkedSince = new Map()
       return null
     }
-    if (isUnreached && nowMs - this.#leftUnreachedMs >= UNREACHED_STAYS_MS) return 'unreached'
-    const able = others.filter(({ id, isSpokenWith }) => isSpokenWith && this.#linked.has(id))
-    if (this.#owner!.isFollowed || able.length < UNFOLLOWED_BY_MIN) this.#unfollowedSinceMs = null
-    else this.#unfollowedSinceMs ??= nowMs
-    const sinceMs = this.#unfollowedSinceMs
-    const isUnfollowed = sinceMs !== null && nowMs - sinceMs >= LEAVE_AFTER_MS
-    const isBetter = able.some(({ id }) => !this.#tried.has(id)) && !this.#tried.has(this.#selfId)
-    return isUnfollowed && isBetter ? 'unfollowed' : null
+    const isOneUntried = others.some(({ id, isSpokenWith }) => isSpokenWith && !this.#tried.has(id))
+    if (isUnreached && isOneUntried && nowMs - this.#leftUnreachedMs >= UNREACHED_STAYS_MS) return 'unreached'
+    return this.#isUnfollowed(look, nowMs) ? 'unfollowed' : null
+  }
+
+  /**
+   * Whether others do not follow this owner and one that was not tried may be a better one. So it is where it reaches that
+   * one, as it would follow itself, or where one had a link, so that the fault is not its own, and a second one has none
+   * either: it may be that this process alone reaches itself.
+   */
+  #isUnfollowed({ others, reachedIds }: Look, nowMs: number): boolean {
+    this.#noteUnlinked(others, nowMs)
+    if (this.#tried.has(this.#selfId)) return false
+    const able = [...this.#unlinkedSince].filter(([, sinceMs]) => nowMs - sinceMs >= LEAVE_AFTER_MS)
+    const untried = able.filter(([id]) => !this.#tried.has(id))
+    const isOwnFault = able.length >= UNFOLLOWED_BY_MIN && able.some(([id]) => this.#linked.has(id))
+    return untried.some(([id]) => isOwnFault || reachedIds.includes(id))
+  }
+
+  #noteUnlinked(others: readonly Other[], nowMs: number): void {
+    const unlinked = this.#owner!.isFollowed ? [] : others.filter(({ isSpokenWith }) => isSpokenWith)
+    this.#unlinkedSince = new Map(unlinked.map(({ id }) => [id, this.#unlinkedSince.get(id) ?? nowMs]))
   }
 
   /** This process leaves. */
   left(cause: LeavingCause, nowMs: number): void {
     if (cause === 'unreached') this.#leftUnreachedMs = nowMs
-    else this.#noteTried(this.#selfId, nowMs)
-    this.#unfollowedSinceMs = null
+    else this.#tried.set(this.#selfId, nowMs)
+    this.#unlinkedSince = new Map()
   }
 
-  /**
-   * Whether this process leaves a free lock to others first: it was tried lately, or never had a link, and another one runs
-   * that had one and was not tried. The owner that has just gone is none of these.
-   */
-  yields(wasLinked: boolean, nowMs: number): boolean {
-    const isTried = this.#tried.has(this.#selfId) && nowMs - this.#triedMs < TRIED_FOR_MS
-    if (!isTried && wasLinked) return false
-    const gone = this.#owner?.hasBegun ? this.#owner.id : null
-    return this.#others.some(({ id }) => this.#linked.has(id) && !this.#tried.has(id) && id !== gone)
+  /** Whether another member was seen to have a link. */
+  hadLink(id: string): boolean {
+    return this.#linked.has(id)
+  }
+
+  /** How good an owner another member may be. The one that has just left, or was lost, counts as tried. */
+  suitOf(id: string, nowMs: number): Suit {
+    const isGone = this.#owner?.id === id && this.#owner.hasBegun
+    if (isGone || this.#isTried(id, nowMs)) return 'poor'
+    return this.#linked.has(id) ? 'good' : 'unknown'
+  }
+
+  /** How good an owner this process may be, at its address reached by itself; `hasFollowed`: it had a link once. */
+  ownSuit(hasFollowed: boolean, nowMs: number): Suit {
+    if (this.#isTried(this.#selfId, nowMs)) return 'poor'
+    return hasFollowed ? 'good' : 'unknown'
+  }
+
+  #isTried(id: string, nowMs: number): boolean {
+    const triedMs = this.#tried.get(id)
+    return triedMs !== undefined && nowMs - triedMs < TRIED_FOR_MS
   }
 
   #forget({ memberIds }: Look, nowMs: number): void {
     const known = new Set([this.#selfId, ...memberIds])
-    for (const ids of [this.#linked, this.#tried]) for (const id of ids) if (!known.has(id)) ids.delete(id)
-    if (nowMs - this.#triedMs >= TRIED_FOR_MS) this.#tried.clear()
-  }
-
-  #noteTried(id: string, nowMs: number): void {
-    this.#tried.add(id)
-    this.#triedMs = nowMs
+    for (const id of this.#linked) if (!known.has(id)) this.#linked.delete(id)
+    for (const id of this.#tried.keys())
+      if (!known.has(id) || !this.#isTried(id, nowMs)) this.#tried.delete(id)
   }
 
   /** Note who owns now, and that the one before was tried in vain where it still runs and nobody followed it. */
@@ -122,10 +148,13 @@ export class Leaving {
     if (id === undefined) return
     const linked = [{ id: this.#selfId, linkedEpoch }, ...others].filter((one) => one.linkedEpoch === epoch)
     const isFollowed = linked.some((one) => one.id !== id)
-    const hadBegun = before?.id === id && before.epoch === epoch && before.hasBegun
-    this.#owner = { id, epoch, isFollowed, hasBegun: hadBegun || linked.some((one) => one.id === id) }
+    const same = before?.id === id && before.epoch === epoch ? before : null
+    const sinceMs = same?.sinceMs ?? nowMs
+    const isLinked = linked.some((one) => one.id === id)
+    const hasBegun = same?.hasBegun === true || isLinked || nowMs - sinceMs >= BEGUN_AFTER_MS
+    this.#owner = { id, epoch, sinceMs, isFollowed, hasBegun }
     if (isFollowed) this.#tried.delete(id)
     if (before === null || before.id === id || before.isFollowed || !before.hasBegun) return
-    if (others.some((one) => one.id === before.id)) this.#noteTried(before.id, nowMs)
+    if (others.some((one) => one.id === before.id)) this.#tried.set(before.id, nowMs)
   }
 }

@@ -8,11 +8,11 @@ import { systemTimers } from '../../lib/fleet/state/timers.ts'
 import { openTokens } from '../../lib/identity/sessions/tokens.ts'
 import { randomHex, systemRandom } from '../../lib/ids.ts'
 import type { FrontAgents } from '../../lib/links/front-agents.ts'
-import { LINK_VERSIONS, type LinkVersions, spokenWith } from '../../lib/links/link-versions.ts'
+import { LINK_VERSIONS, type LinkVersions } from '../../lib/links/link-versions.ts'
 import { OwnerLinks } from '../../lib/links/owner-links.ts'
 import type { Log } from '../../lib/log.ts'
 import { DatabaseUnavailable, type Db } from '../../lib/store/db.ts'
-import { type SeenMember, sessionNameOf } from '../../lib/store/members.ts'
+import { sessionNameOf } from '../../lib/store/members.ts'
 import { DatabaseTooNew, type Migration, migrate, newestOf, readMigrations } from '../../lib/store/migrate.ts'
 import type { Pool } from '../../lib/store/pool.ts'
 import { EpochLost, openProcessLock, type ProcessLock } from '../../lib/store/process-lock.ts'
@@ -47,14 +47,15 @@ import { listen } from '../uws.ts'
 import { VERSION } from '../version.ts'
 import { type BrowserPipes, createBrowserPipes } from './browser-pipes.ts'
 import { CertificateWatch, LOOK_AT_FILES_MS } from './certificate-watch.ts'
-import { CUT_OFF_MS, hasBetter, isCutOff, isLeft, type KnownLinks, sendElsewhere } from './cut-off.ts'
+import { Condition, READY_AFTER_MS } from './condition.ts'
+import { sendElsewhere } from './cut-off.ts'
 import { FailedClaims } from './failed-claims.ts'
 import { createFrontApiHandlers } from './front-api.ts'
 import { FrontLink } from './front-link.ts'
 import { frontMetrics } from './front-metrics.ts'
 import { type FrontOpamp, startFrontOpamp } from './front-opamp.ts'
 import { startInternalListener } from './internal-listener.ts'
-import { Leaving, type LeavingCause } from './leaving.ts'
+import type { LeavingCause } from './leaving.ts'
 import { createLinkRoute } from './link-route.ts'
 import { MemberAddresses } from './member-addresses.ts'
 import { memberOf, membersAsProxies, type Self } from './member-headers.ts'
@@ -62,13 +63,6 @@ import { OwnerDoor } from './owner-door.ts'
 import { isReady } from './readiness.ts'
 import { Standing } from './standing.ts'
 
-/** How long a member stays ready without a link, so that a hand-over between owners makes none of them unready. */
-const READY_AFTER_MS = 10_000
-/** How long a process leaves it to others to be the owner after it could not become it. */
-const CLAIM_AGAIN_MS = 1_000
-/** The same at most, twice as long each time; and where it is the database that keeps it from being the owner. */
-const CLAIM_AGAIN_MAX_MS = 30_000
-const CLAIM_AGAIN_AWAY_MAX_MS = 20_000
 const GOING_AWAY = 1001
 /** How long after its beginning a stop still waits for answers to the process's own clients, and to members at last. */
 const OWN_DRAIN_MS = 5_000
@@ -167,14 +161,9 @@ class Member implements RunningMember {
   /** Why this process, which is about to be the owner, cannot be it any more; null where it can. */
   #lostClaim: string | null = null
   readonly #failedClaims = new FailedClaims()
-  /** The epoch of the owner that browsers and requests go to, and whether there ever was a link. */
+  /** The epoch of the owner that browsers and requests go to. */
   #epoch = 0
-  #hasBeenLinked = false
-  /** Whether it ever had a link to another process, or had none because of its version alone. */
-  #hasFollowed = false
-  /** The epoch of the owner that this process has a link to; 0 for none. */
-  #linkedEpoch = 0
-  readonly #leaving = new Leaving(this.#memberId)
+  readonly #condition: Condition
   /** This process is stopping: requests that members pass on from now on are for the next owner. */
   #refersMembers = false
 
@@ -187,7 +176,7 @@ class Member implements RunningMember {
   ) {
     const { config, log } = options
     const clock = options.clock ?? systemClock
-    const certificate = watchCertificate(cluster.tls, lookAtFilesMs, clock, log)
+    this.#certificate = watchCertificate(cluster.tls, lookAtFilesMs, clock, log)
     this.#versions = versions
     this.#migrations = migrations
     this.#options = options
@@ -211,7 +200,7 @@ class Member implements RunningMember {
       lookAgain: () => membership.refresh(),
       linkDownMs: () => this.#noWayMs(),
       self,
-      trust: certificate,
+      trust: this.#certificate,
       keptMax: this.#descriptors.mostKept,
       clock,
       timers: systemTimers,
@@ -223,13 +212,13 @@ class Member implements RunningMember {
     this.#addresses = new MemberAddresses(clock)
     this.#noteAddresses()
     this.#self = self
-    this.#certificate = certificate
     this.#door = door
     this.#proxies = proxies
     this.#room = new SocketRoom(config.socketLimits)
     this.#pipes = createBrowserPipes({ door, proxies, room: this.#room, clock, timers: systemTimers, log })
     this.#link = this.#openLink()
     this.#standing = this.#openStanding()
+    this.#condition = this.#readCondition()
     this.#lock = openProcessLock({
       connect: () => this.#pool.openReserved('control'),
       clock,
@@ -267,7 +256,7 @@ class Member implements RunningMember {
       },
       onHeardAgain: (sinceMs) => pool.endUnheard(sinceMs),
       onLate: () => this.#discard(),
-      isReached: () => this.#standing.isReached && !this.#yields(),
+      suitOf: (id) => this.#condition.suitOf(id),
       onOwnershipLost: () => this.#ownershipLost('another process owns the fleet'),
       onOutdated: () => onFatal(OUTDATED),
     })
@@ -308,10 +297,7 @@ class Member implements RunningMember {
       lookAgain: () => membership.refresh(),
       onChange: (epoch) => {
         membership.link(epoch)
-        this.#linkedEpoch = epoch ?? 0
-        if (epoch === null) return
-        this.#hasBeenLinked = true
-        if (this.#owning === null) this.#hasFollowed = true
+        this.#condition.linked(epoch)
       },
       onSilent: () => this.#pipes.ownerSilent(),
     })
@@ -322,10 +308,23 @@ class Member implements RunningMember {
     return new Standing({
       self: { id: memberId, address: this.#cluster.advertiseAddress },
       others: () => this.#membership.members.filter(({ id }) => id !== memberId),
-      asksOthers: () => this.#isLeft(READY_AFTER_MS) || this.#isUnreachedOwner() || this.#knowsNothing(),
+      asksOthers: () => this.#condition.asksOthers,
       ask: (member) => this.#door.askWho(member),
       onLooked: () => this.#lookAtStanding(),
       timers: systemTimers,
+    })
+  }
+
+  #readCondition(): Condition {
+    return new Condition({
+      selfId: this.#self.memberId,
+      membership: this.#membership,
+      link: this.#link,
+      standing: this.#standing,
+      versions: this.#versions,
+      clock: this.#clock,
+      owning: () => (this.#owning === null ? null : { epoch: this.#lock.epoch, links: this.#owning.links }),
+      unread: () => this.#opamp?.agents.unread ?? null,
     })
   }
 
@@ -345,7 +344,7 @@ class Member implements RunningMember {
       descriptors: this.#descriptors,
       self: this.#self,
       owned: () => (this.#refersMembers ? null : (this.#deciding()?.passedOn ?? null)),
-      linkedEpoch: () => this.#linkedEpoch,
+      linkedEpoch: () => this.#condition.linkedEpoch,
       links: createLinkRoute(this.#self, () => this.#owning?.links ?? null, this.#versions),
       isOfMember: (address) => this.#addresses.has(address),
     })
@@ -396,7 +395,7 @@ class Member implements RunningMember {
       descriptors: this.#descriptors,
       pool: this.#pool,
       clock: this.#clock,
-      isCutOff: () => this.#isCutOff(),
+      isCutOff: () => this.#condition.isCutOff,
     })
     this.#link.start()
   }
@@ -433,82 +432,16 @@ class Member implements RunningMember {
     return own + writeMetrics(frontMetrics(facts))
   }
 
-  /** Whether this process is an owner that could not renew itself for so long, and that all others have left. */
-  #isLeft(afterMs: number): boolean {
-    if (this.#owning === null) return false
-    const { unrenewedMs, members } = this.#membership
-    const { links } = this.#owning
-    return isLeft({ unrenewedMs, members, selfId: this.#self.memberId, links }, afterMs)
-  }
-
-  /**
-   * Whether others follow another owner than this one, which they left. That is what tells this from a database that is
-   * away for all, and fronts that have stopped meanwhile.
-   */
-  #wasReplaced(afterMs: number): boolean {
-    return this.#isLeft(afterMs) && this.#standing.newestEpoch > this.#lock.epoch
-  }
-
-  /**
-   * Whether this process is a front that could not read for so long what its owner offers over and over, nor renew itself.
-   * Where the database is away for all, no offer comes; one that renews itself and gets no text may have that in common
-   * with all others.
-   */
-  #isBlind(afterMs: number): boolean {
-    const unread = this.#opamp?.agents.unread ?? null
-    if (this.#owning !== null || unread === null) return false
-    const renewedMs = this.#clock.monotonicMs() - this.#membership.unrenewedMs
-    return renewedMs <= unread.sinceMs && unread.untilMs - unread.sinceMs >= afterMs
-  }
-
-  /** Whether this process is an owner that has long had no link even to itself. */
-  #isUnreachedOwner(): boolean {
-    return this.#owning !== null && this.#link.downMs >= READY_AFTER_MS && !this.#standing.isReached
-  }
-
-  /** Whether this process has long had no link, and the database does not tell whether others have one. */
-  #knowsNothing(): boolean {
-    return this.#link.downMs >= READY_AFTER_MS && this.#membership.heard.length === 0
-  }
-
-  /** The other processes that are known to run now. */
-  #heardOthers(): SeenMember[] {
-    return this.#membership.heard.filter(({ id }) => id !== this.#self.memberId)
-  }
-
-  /** Whether this process leaves a free lock to others first. */
-  #yields(): boolean {
-    return this.#leaving.yields(this.#hasFollowed, this.#clock.monotonicMs())
-  }
-
-  /** Why this process, as the owner, is to leave the fleet to another one; null where it is not. */
-  #causeToLeave(): LeavingCause | null {
-    const look = {
-      ownedEpoch: this.#owning === null ? null : this.#lock.epoch,
-      linkedEpoch: this.#linkedEpoch === 0 ? null : this.#linkedEpoch,
-      others: this.#heardOthers().map((other) => ({
-        ...other,
-        isSpokenWith: spokenWith(this.#versions, other.linkVersion) !== null,
-      })),
-      memberIds: this.#membership.members.map(({ id }) => id),
-      isUnreached: this.#isUnreachedOwner() && this.#standing.areOthersReached,
-    }
-    return this.#leaving.causeNow(look, this.#clock.monotonicMs())
-  }
-
   #lookAtStanding(): void {
-    this.#hasFollowed ||= this.#link.isForeign
-    if (this.#isCutOff()) sendElsewhere(this.#opamp?.listener.sockets() ?? [])
-    const cause = this.#causeToLeave()
+    const cause = this.#condition.look()
+    if (this.#condition.isCutOff) sendElsewhere(this.#opamp?.listener.sockets() ?? [])
     if (cause === null || this.#handingOver !== null) return
-    // One that waits until this process has stopped would never follow.
-    const canFollow = this.#heardOthers().some((member) => this.#membership.awaitedBy(member).length === 0)
-    if (!canFollow) {
+    if (!this.#condition.canLeave) {
       if (cause === 'unreached') this.#options.onFatal(UNREACHED_ALONE)
       return
     }
     this.#options.log.warn({}, LEAVES[cause])
-    this.#leaving.left(cause, this.#clock.monotonicMs())
+    this.#condition.left(cause)
     this.#handingOver = this.#handOver(this.#owning!).catch((error) => {
       this.#options.log.error({ err: error }, 'could not leave the fleet to another process')
       this.#options.onFatal(LEAVES[cause])
@@ -538,16 +471,6 @@ class Member implements RunningMember {
     this.#claiming = this.#claim()
   }
 
-  #isCutOff(): boolean {
-    if (this.#wasReplaced(CUT_OFF_MS) || this.#isBlind(CUT_OFF_MS)) return true
-    return isCutOff({ link: this.#link, ...this.#knownLinks() })
-  }
-
-  #knownLinks(): Omit<KnownLinks, 'link'> {
-    const { heard, owner } = this.#membership
-    return { owner, heard, selfId: this.#self.memberId, linkedEpoch: this.#standing.linkedEpoch }
-  }
-
   /** Another process owns the fleet, or may. One that only was about to be the owner stays a front. */
   #ownershipLost(why: string): void {
     if (this.#owning === null) this.#lostClaim = why
@@ -571,7 +494,6 @@ class Member implements RunningMember {
   async #untilOwner(): Promise<void> {
     const { signal } = this.#stopping
     const { log } = this.#options
-    let pauseMs = CLAIM_AGAIN_MS
     for (;;) {
       let hadLock = false
       try {
@@ -587,10 +509,7 @@ class Member implements RunningMember {
         this.#membership.disown()
         await this.#lock.letGo()
         this.#lostClaim = null
-        if (isAway && !hadLock) pauseMs = CLAIM_AGAIN_MS
-        await pause(pauseMs, undefined, { signal })
-        // Once it had the lock, others are to find it free for long enough.
-        pauseMs = Math.min(2 * pauseMs, isAway ? CLAIM_AGAIN_AWAY_MAX_MS : CLAIM_AGAIN_MAX_MS)
+        await pause(this.#failedClaims.pauseMs(error, hadLock), undefined, { signal })
       }
     }
   }
@@ -687,7 +606,7 @@ class Member implements RunningMember {
   }
 
   #lookAtOwner(): void {
-    if (this.#isCutOff()) sendElsewhere(this.#opamp?.listener.sockets() ?? [])
+    if (this.#condition.isCutOff) sendElsewhere(this.#opamp?.listener.sockets() ?? [])
     const { owner } = this.#membership
     if (owner === null) return
     if (owner.epoch > this.#epoch) {
@@ -722,19 +641,11 @@ class Member implements RunningMember {
   }
 
   #isReady(): boolean {
-    const { isInTime, owner, heard } = this.#membership
     return isReady({
-      wasReached: this.#standing.wasReached,
-      // An update of all processes would wait for one whose version only the next owner speaks.
-      wasLinked: this.#hasBeenLinked || this.#link.isForeign,
-      isInTime,
-      wasReplaced: this.#wasReplaced(READY_AFTER_MS),
-      isBlind: this.#isBlind(READY_AFTER_MS),
+      ...this.#condition.readiness,
       hasWay: this.#noWayMs() < READY_AFTER_MS && this.#canAsk(),
       hasFailed: this.#failedClaims.said !== null,
       version: VERSION,
-      ownersVersion: heard.find(({ id }) => id === owner?.id)?.version ?? null,
-      hasBetter: hasBetter(this.#knownLinks()),
     })
   }
 

@@ -35,8 +35,8 @@ export class Standing {
   isReached = false
   /** It was reached there at least once. */
   wasReached = false
-  /** Another member answered when the others were last asked. */
-  areOthersReached = false
+  /** The other members that answered when they were last asked. */
+  reachedIds: readonly string[] = []
   /** The newest epoch to whose owner another member has said it has a link. */
   newestEpoch = 0
   /** The same when the others were last asked; 0 where that is not asked now. */
@@ -79,7 +79,7 @@ export class Standing {
   }
 
   #noteAnswers(known: readonly KnownOwner[]): void {
-    this.areOthersReached = known.length > 0
+    this.reachedIds = known.map(({ id }) => id)
     this.linkedEpoch = Math.max(0, ...known.map(({ linkedEpoch }) => linkedEpoch))
     this.newestEpoch = Math.max(this.newestEpoch, this.linkedEpoch)
   }

@@ -16,7 +16,7 @@ const owns = (id: string, epoch: number): Other => ({ ...follows(id, epoch), own
 /** What the process `a` sees: it owns this epoch, or nothing, and has a link to the owner of that one. */
 function look(ownedEpoch: number | null, others: readonly Other[], linkedEpoch = ownedEpoch): Look {
   const memberIds = ['a', 'b', 'c', 'd']
-  return { ownedEpoch, linkedEpoch, others, memberIds, isUnreached: false }
+  return { ownedEpoch, linkedEpoch, others, memberIds, isUnreached: false, reachedIds: [] }
 }
 
 /** An owner of epoch 1 that two others follow, at time 0. */
@@ -58,19 +58,38 @@ describe('an owner that others followed and do not follow any more', () => {
     leaving.left('unfollowed', 10_000)
     leaving.causeNow(look(null, [owns('b', 2), follows('c', 2)], 2), 11_000)
     leaving.causeNow(look(null, [owns('b', 2), follows('c', 2)], 2), MINUTE)
-    expect(leaving.yields(true, MINUTE)).toBe(true)
+    expect(leaving.ownSuit(true, MINUTE)).toBe('poor')
     const again = look(3, [follows('b', null), follows('c', null)])
     leaving.causeNow(again, MINUTE)
     expect(leaving.causeNow(again, 5 * MINUTE)).toBeNull()
-    expect(leaving.yields(true, 11 * MINUTE)).toBe(false)
+    expect(leaving.ownSuit(true, 11 * MINUTE)).toBe('good')
     expect(leaving.causeNow(again, 11 * MINUTE)).toBe('unfollowed')
   })
 
-  it('stays where one other was linked: it cannot be told whose fault it is', () => {
+  it('stays where one other was linked and it does not reach that: it cannot be told whose fault it is', () => {
     const leaving = new Leaving('a')
     leaving.causeNow(look(1, [follows('b', 1)]), 0)
     leaving.causeNow(look(1, [follows('b', null)]), 1_000)
     expect(leaving.causeNow(look(1, [follows('b', null)]), MINUTE)).toBeNull()
+  })
+
+  it('leaves to one other that it reaches: it would follow that', () => {
+    const leaving = new Leaving('a')
+    const reached = { ...look(1, [follows('b', null)]), reachedIds: ['b'] }
+    leaving.causeNow(reached, 0)
+    expect(leaving.causeNow(reached, 9_999)).toBeNull()
+    expect(leaving.causeNow(reached, 10_000)).toBe('unfollowed')
+  })
+
+  it('leaves where one that had a link has none, and a newcomer gets none', () => {
+    const leaving = new Leaving('a')
+    leaving.causeNow(look(1, [follows('b', 1)]), 0)
+    leaving.causeNow(look(1, [follows('b', null)]), 1_000)
+    const both = look(1, [follows('b', null), follows('d', null)])
+    leaving.causeNow(both, 20_000)
+    // The newcomer gets the time that each has.
+    expect(leaving.causeNow(both, 29_999)).toBeNull()
+    expect(leaving.causeNow(both, 30_000)).toBe('unfollowed')
   })
 
   it('counts nobody that speaks no version of its links', () => {
@@ -116,35 +135,36 @@ describe('an owner that nobody has followed yet', () => {
     expect(leaving.causeNow(unfollowed, 11 * MINUTE)).toBe('unfollowed')
   })
 
-  it('leaves a free lock to others where these had links and it never had one', () => {
+  it('is better where it had a link than where not, and no good where it has just gone or was tried', () => {
     const leaving = new Leaving('a')
-    expect(leaving.yields(false, 0)).toBe(false)
-    leaving.causeNow(look(null, [owns('b', 1), follows('c', 1)], null), 0)
-    expect(leaving.yields(false, 0)).toBe(true)
-    expect(leaving.yields(true, 0)).toBe(false)
-    // The owner that has just gone is none of them, and nor is one that is not heard any more.
-    leaving.causeNow(look(null, [owns('b', 1)], null), 1_000)
-    expect(leaving.yields(false, 1_000)).toBe(false)
+    expect([leaving.ownSuit(false, 0), leaving.ownSuit(true, 0)]).toEqual(['unknown', 'good'])
+    leaving.causeNow(look(null, [owns('b', 1), follows('c', 1), follows('d', null)], null), 0)
+    const suits = (nowMs: number) => ['b', 'c', 'd'].map((id) => leaving.suitOf(id, nowMs))
+    // The owner of now is none that a free lock is left to.
+    expect(suits(0)).toEqual(['poor', 'good', 'unknown'])
+    leaving.causeNow(look(null, [owns('b', 1), follows('c', null), follows('d', null)], null), 5_000)
+    leaving.causeNow(look(null, [follows('b', null), owns('c', 2), follows('d', null)], null), 20_000)
+    leaving.causeNow(look(null, [follows('b', null), follows('c', null), owns('d', 3)], null), 40_000)
+    expect(suits(40_000)).toEqual(['poor', 'poor', 'poor'])
+    expect(suits(11 * MINUTE)).toEqual(['good', 'good', 'poor'])
   })
 
-  it('leaves no free lock to those that were tried: the sound one would come last', () => {
+  it('takes one that only claimed and failed not for the owner that has gone', () => {
     const leaving = new Leaving('a')
     leaving.causeNow(look(null, [owns('b', 1), follows('c', 1)], 1), 0)
     leaving.causeNow(look(null, [owns('b', 1), follows('c', null)], null), 5_000)
-    leaving.causeNow(look(null, [follows('b', null), owns('c', 2)], null), 20_000)
-    leaving.causeNow(look(null, [follows('b', null), owns('c', 2)], null), 21_000)
-    leaving.causeNow(look(null, [follows('b', null), owns('d', 3), follows('c', null)], null), 40_000)
-    expect(leaving.yields(false, 41_000)).toBe(false)
-  })
-
-  it('leaves a free lock to one that only claimed and failed, and does not take it for the owner that has gone', () => {
-    const leaving = new Leaving('a')
-    leaving.causeNow(look(null, [owns('b', 1), follows('c', 1)], 1), 0)
-    leaving.causeNow(look(null, [owns('b', 1), follows('c', null)], null), 5_000)
-    leaving.causeNow(look(2, [follows('b', null), follows('c', null)]), 20_000)
-    leaving.left('unfollowed', 30_000)
     leaving.causeNow(look(null, [follows('b', null), { ...owns('c', 3), linkedEpoch: null }], null), 31_000)
-    expect(leaving.yields(true, 31_000)).toBe(true)
+    expect([leaving.suitOf('b', 31_000), leaving.suitOf('c', 31_000)]).toEqual(['poor', 'good'])
+  })
+
+  it('counts as tried one that owned for long without a link even to itself', () => {
+    const leaving = new Leaving('a')
+    leaving.causeNow(look(null, [owns('d', 1), follows('b', 1), follows('c', 1)], 1), 0)
+    const unlinked = { ...owns('b', 2), linkedEpoch: null }
+    for (let second = 1; second < 10; second++)
+      leaving.causeNow(look(null, [unlinked, follows('c', null)], null), second * 1_000)
+    leaving.causeNow(look(null, [follows('b', null), owns('c', 3)], null), 11_000)
+    expect(leaving.suitOf('b', 11_000)).toBe('poor')
   })
 
   it('counts as tried also one whose own link was cut before it left', () => {
@@ -185,6 +205,16 @@ describe('an owner that no process reaches', () => {
     leaving.left('unreached', 0)
     expect(leaving.causeNow(unreached, MINUTE - 1)).toBeNull()
     expect(leaving.causeNow(unreached, MINUTE)).toBe('unreached')
+  })
+
+  it('stays where all others were tried: it would own again each minute', () => {
+    const leaving = new Leaving('a')
+    leaving.causeNow(look(null, [owns('b', 1)], null), 0)
+    leaving.causeNow({ ...look(2, [follows('b', null)]), isUnreached: true }, 5_000)
+    expect(leaving.causeNow({ ...look(2, [follows('b', null)]), isUnreached: true }, 20_000)).toBeNull()
+    expect(leaving.causeNow({ ...look(2, [follows('b', null)]), isUnreached: true }, 11 * MINUTE)).toBe(
+      'unreached',
+    )
   })
 
   it('leaves at once also where it left lately because nobody followed it', () => {

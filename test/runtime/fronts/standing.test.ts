@@ -42,26 +42,26 @@ it('is reached where it answers itself at its address, and not where another mem
 it('knows the newest owner that others follow once it asks them', async () => {
   const { standing, world, settle, look } = startStanding({ 'other:1': { id: 'other', linkedEpoch: 7 } })
   await settle()
-  expect(standing).toMatchObject({ areOthersReached: false, newestEpoch: 0 })
+  expect(standing).toMatchObject({ reachedIds: [], newestEpoch: 0 })
   world.asksOthers = true
   await look()
-  expect(standing).toMatchObject({ areOthersReached: true, newestEpoch: 7, linkedEpoch: 7 })
+  expect(standing).toMatchObject({ reachedIds: ['other'], newestEpoch: 7, linkedEpoch: 7 })
   // It has lost its link since, as others say once they have: what was newest stays so.
   world.answers['other:1'] = { id: 'other', linkedEpoch: 0 }
   await look()
-  expect(standing).toMatchObject({ areOthersReached: true, newestEpoch: 7, linkedEpoch: 0 })
+  expect(standing).toMatchObject({ reachedIds: ['other'], newestEpoch: 7, linkedEpoch: 0 })
   world.answers['other:1'] = { id: 'other', linkedEpoch: 8 }
   await look()
   world.asksOthers = false
   await look()
-  expect(standing).toMatchObject({ areOthersReached: false, newestEpoch: 8, linkedEpoch: 0 })
+  expect(standing).toMatchObject({ reachedIds: [], newestEpoch: 8, linkedEpoch: 0 })
 })
 
 it('believes no answer of a member that was not asked', async () => {
   const { standing, world, look } = startStanding({ 'other:1': { id: 'a third', linkedEpoch: 7 } })
   world.asksOthers = true
   await look()
-  expect(standing).toMatchObject({ areOthersReached: false, newestEpoch: 0 })
+  expect(standing).toMatchObject({ reachedIds: [], newestEpoch: 0 })
 })
 
 it.each([
