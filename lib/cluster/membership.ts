@@ -40,8 +40,11 @@ export interface MembershipParts {
   onHeardAgain?(sinceMs: number): void
   /** This process stood still for so long that messages it has not sent yet are out of date. */
   onLate(): void
-  /** How good an owner a member may be, itself among them; 'good' where that is not said. */
-  suitOf?(id: string): Suit
+  /**
+   * How good an owner a member may be, itself among them; null for one that has just owned. Where that is not said, all
+   * are good.
+   */
+  suitOf?(id: string): Suit | null
   /** Another process owns a later epoch than this process did. */
   onOwnershipLost(): void
   /** A newer process has changed the database in a way that breaks this one. */
@@ -246,11 +249,12 @@ export class Membership {
     const { owner } = this
     const { id: selfId } = this.#parts.self
     if (this.#isPatient && owner !== null && owner.id !== selfId) return false
-    const { suitOf = () => 'good' as const } = this.#parts
     // Nobody waits for the owner that left it. Where that is this process, it waits for the others.
-    const candidates = this.members
-      .filter(({ id }) => id === selfId || id !== owner?.id)
-      .filter((member) => this.#isThere(member) && this.awaitedBy(member).length === 0)
+    const goodUnlessOwner = (id: string) => (id === owner?.id && id !== selfId ? null : 'good')
+    const { suitOf = goodUnlessOwner } = this.#parts
+    const candidates = this.members.filter(
+      (member) => this.#isThere(member) && this.awaitedBy(member).length === 0,
+    )
     return nowMs - this.#freeSinceMs >= claimWaitMs(selfId, candidates, suitOf)
   }
 

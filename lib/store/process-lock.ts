@@ -50,12 +50,15 @@ export interface ProcessLockOptions {
 export interface ProcessLock {
   /**
    * Wait until this process is the owner, as a standby while another one is. Throws when the first connection fails,
-   * the server is too old, or the signal is aborted; once it stands by, a fault of the database means "not now".
+   * the server is too old, or the signal is aborted; once it stands by, a fault of the database means "not now". Where
+   * others are asked (`mayClaim`), one with the lock in hand throws too: for how long to leave it to them is not the lock's.
    * `onStandby` runs once when the lock is not to be had at once.
    */
   acquire(signal: AbortSignal, onStandby?: () => void): Promise<void>
   /** Whether the lock is held now, on a live connection. Without it no offer may be sent. */
   isHeld(): boolean
+  /** Whether this process has had the lock since it last began to acquire it, be it for a moment. */
+  readonly hadLock: boolean
   /** The epoch of this process; 0 before it was the owner. */
   readonly epoch: number
   /** The session that holds the lock. Throws `DatabaseUnavailable` later, when it breaks. */
@@ -102,6 +105,7 @@ class AdvisoryProcessLock implements ProcessLock {
   #asked: { connection: Connection; answer: Promise<boolean> } | null = null
   /** How often the question on its way was found unanswered where the database had answered elsewhere. */
   #unanswered = 0
+  hadLock = false
   #isHeld = false
   #isLost = false
   #ownership: Ownership = NO_OWNERSHIP
@@ -118,6 +122,7 @@ class AdvisoryProcessLock implements ProcessLock {
 
   async acquire(signal: AbortSignal, onStandby: () => void = () => undefined): Promise<void> {
     const ended = AbortSignal.any([signal, this.#stop.signal])
+    this.hadLock = false
     const first = await this.#open()
     const asked = { connection: first }
     try {
@@ -156,10 +161,12 @@ class AdvisoryProcessLock implements ProcessLock {
   async #tryToOwn(connection: Connection, isStandby: boolean): Promise<boolean> {
     try {
       if (!(await this.#tryLock(connection))) return false
+      this.hadLock = true
       await this.#takeOver(connection)
       return true
     } catch (error) {
-      if (!isStandby || !(error instanceof DatabaseUnavailable)) throw error
+      const isForOthers = this.hadLock && this.#options.mayClaim !== undefined
+      if (!isStandby || isForOthers || !(error instanceof DatabaseUnavailable)) throw error
       await this.#giveBack(connection, error)
       return false
     }

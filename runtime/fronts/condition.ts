@@ -104,8 +104,8 @@ export class Condition {
     this.#leaving.left(cause, this.#parts.clock.monotonicMs())
   }
 
-  /** How good an owner a member may be, itself among them, as far as this process knows. */
-  suitOf(id: string): Suit {
+  /** How good an owner a member may be, itself among them, as far as this process knows; null for one that has just owned. */
+  suitOf(id: string): Suit | null {
     const { selfId, standing, clock } = this.#parts
     if (id !== selfId) return this.#leaving.suitOf(id, clock.monotonicMs())
     return standing.isReached ? this.#leaving.ownSuit(this.#hasFollowed, clock.monotonicMs()) : 'poor'

@@ -114,10 +114,13 @@ export class Leaving {
     return this.#linked.has(id)
   }
 
-  /** How good an owner another member may be. The one that has just left, or was lost, counts as tried. */
-  suitOf(id: string, nowMs: number): Suit {
-    const isGone = this.#owner?.id === id && this.#owner.hasBegun
-    if (isGone || this.#isTried(id, nowMs)) return 'poor'
+  /**
+   * How good an owner another member may be; null for the one that has just owned. One that only claimed, and had not begun
+   * to decide, may be it the next time.
+   */
+  suitOf(id: string, nowMs: number): Suit | null {
+    if (this.#owner?.id === id && this.#owner.hasBegun) return null
+    if (this.#isTried(id, nowMs)) return 'poor'
     return this.#linked.has(id) ? 'good' : 'unknown'
   }
 

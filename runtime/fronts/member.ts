@@ -495,10 +495,8 @@ class Member implements RunningMember {
     const { signal } = this.#stopping
     const { log } = this.#options
     for (;;) {
-      let hadLock = false
       try {
         await this.#lock.acquire(signal)
-        hadLock = true
         return await this.#becomeOwner()
       } catch (error) {
         if (signal.aborted || error instanceof DatabaseTooNew) throw error
@@ -509,7 +507,7 @@ class Member implements RunningMember {
         this.#membership.disown()
         await this.#lock.letGo()
         this.#lostClaim = null
-        await pause(this.#failedClaims.pauseMs(error, hadLock), undefined, { signal })
+        await pause(this.#failedClaims.pauseMs(error, this.#lock.hadLock), undefined, { signal })
       }
     }
   }

@@ -42,8 +42,9 @@ function startProcess(
   {
     dsn = database.dsn,
     pause,
+    mayClaim,
     statementTimeoutMs,
-  }: { dsn?: string; pause?: ProcessLockOptions['pause']; statementTimeoutMs?: number } = {},
+  }: { dsn?: string; statementTimeoutMs?: number } & Pick<ProcessLockOptions, 'pause' | 'mayClaim'> = {},
 ): Process {
   const pool = database.openPool({
     applicationName: name,
@@ -60,6 +61,7 @@ function startProcess(
     pollMs: POLL_MS,
     standbyPatienceMs: PATIENCE_MS,
     ...(pause === undefined ? {} : { pause }),
+    ...(mayClaim === undefined ? {} : { mayClaim }),
   })
   cleanups.push(() => state.lock.release())
   return state
@@ -486,6 +488,32 @@ describe('process lock', () => {
     await writer.query('commit')
     await waiting
     expect(second.lock.isHeld()).toBe(true)
+  })
+
+  it('of several says that it had the lock where a statement takes too long then, and leaves it to others', async () => {
+    const database = await freshDatabase()
+    const first = startProcess(database, 'first')
+    await acquire(first)
+    const writer = await openTestConnection(database.dsn)
+    cleanups.push(() => writer.close())
+    await writer.query('begin')
+    await writer.query('select epoch from process_epoch where id = 1 for share')
+    const mayClaim = async () => true
+    const second = startProcess(database, 'second', { statementTimeoutMs: 100, mayClaim })
+    let hasStoodBy = false
+    const waiting = acquire(second, () => {
+      hasStoodBy = true
+    })
+    await expect.poll(() => hasStoodBy).toBe(true)
+    expect(second.lock.hadLock).toBe(false)
+    await first.lock.release()
+    await expect(waiting).rejects.toBeInstanceOf(DatabaseUnavailable)
+    expect([second.lock.hadLock, second.lock.isHeld()]).toEqual([true, false])
+    await writer.query('commit')
+    await second.lock.letGo()
+    const third = startProcess(database, 'third')
+    await acquire(third)
+    expect(third.lock.isHeld()).toBe(true)
   })
 
   it('can let go of the lock and stand by again, behind whoever has taken it', async () => {

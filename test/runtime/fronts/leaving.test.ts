@@ -141,12 +141,12 @@ describe('an owner that nobody has followed yet', () => {
     leaving.causeNow(look(null, [owns('b', 1), follows('c', 1), follows('d', null)], null), 0)
     const suits = (nowMs: number) => ['b', 'c', 'd'].map((id) => leaving.suitOf(id, nowMs))
     // The owner of now is none that a free lock is left to.
-    expect(suits(0)).toEqual(['poor', 'good', 'unknown'])
+    expect(suits(0)).toEqual([null, 'good', 'unknown'])
     leaving.causeNow(look(null, [owns('b', 1), follows('c', null), follows('d', null)], null), 5_000)
     leaving.causeNow(look(null, [follows('b', null), owns('c', 2), follows('d', null)], null), 20_000)
     leaving.causeNow(look(null, [follows('b', null), follows('c', null), owns('d', 3)], null), 40_000)
-    expect(suits(40_000)).toEqual(['poor', 'poor', 'poor'])
-    expect(suits(11 * MINUTE)).toEqual(['good', 'good', 'poor'])
+    expect(suits(40_000)).toEqual(['poor', 'poor', null])
+    expect(suits(11 * MINUTE)).toEqual(['good', 'good', null])
   })
 
   it('takes one that only claimed and failed not for the owner that has gone', () => {

@@ -201,6 +201,38 @@ it('one failed claim of the only one that was not tried gives the fleet to no ot
   await expectKept(fleet, 60_000)
 })
 
+it('a newcomer that owns and reaches only itself is not ready beside others that had links', async () => {
+  const fleet = new SimFleet()
+  const [a, b, c] = await startAll(fleet, A, B, C)
+  for (const place of [A, B, C]) fleet.way(D, place, false)
+  fleet.waysTo(D, 4, false)
+  const [newcomer] = await startAll(fleet, D)
+  for (const process of [b!, c!]) process.loading = { ms: 200, fails: true }
+  fleet.kill(a!)
+  await untilOwns(fleet, isAt(D), 120_000)
+  for (let seconds = 0; seconds < 8; seconds++) {
+    await fleet.pass(1_000)
+    expect([newcomer!.link?.to, newcomer!.isReady]).toEqual([newcomer, false])
+  }
+})
+
+it('one that cannot load once is waited for by those that were tried, also just after', async () => {
+  const fleet = new SimFleet()
+  await startAll(fleet, A, B, C)
+  for (const place of [A, B]) fleet.waysTo(place, 3, false)
+  await untilOwns(fleet, isAt(C), 60_000)
+  fleet.kill(fleet.owner!)
+  fleet.waysTo(C, 3, true)
+  await fleet.pass(100)
+  const next = fleet.start(C)
+  next.loading = { ms: 1_500, fails: true }
+  await until(fleet, () => fleet.holder === next)
+  await fleet.pass(1_600)
+  next.loading = { ms: 200, fails: false }
+  await untilOwns(fleet, () => true, 60_000)
+  expect(fleet.owner).toBe(next)
+})
+
 it('where none reaches any, itself as well, each is tried once and the last one stays', async () => {
   const fleet = new SimFleet()
   const [a] = await startAll(fleet, A, B, C, D)
