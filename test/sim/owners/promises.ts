@@ -41,9 +41,9 @@ export class Watch {
   }
 
   look = (): void => {
-    const { holder, processes, time } = this.#fleet
+    const { holder, processes, rows, time } = this.#fleet
     const claimers = processes.filter(({ isStopping }) => !isStopping)
-    if (holder !== null || claimers.length === 0) this.#freeSinceMs = null
+    if (holder !== null || claimers.length === 0 || rows.isAway) this.#freeSinceMs = null
     else this.#freeSinceMs ??= time.nowMs
     if (this.#freeSinceMs === null) return
     const freeMs = time.nowMs - this.#freeSinceMs
