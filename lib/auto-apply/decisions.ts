@@ -289,7 +289,7 @@ export async function turnOffAutoApply(
 async function decide(
   parts: AutoApplyParts,
   { fleetConfigId, actor, comment }: AutoApplyChoice,
-  action: string,
+  action: Action,
   from: readonly AutoApplyStatus[],
   work: (tx: ActTransaction, before: StoredAutoApply) => Promise<StoredAutoApply | Refused | null>,
 ): Promise<AutoApplyOutcome> {
@@ -311,24 +311,31 @@ async function decide(
   })
 }
 
-/** The decisions that the webhook is told of. */
-const EVENTS: Readonly<Record<string, ChangeEvent>> = {
+/** What the webhook is told of each decision; null for those that it is not told of. */
+const EVENTS = {
   'auto_apply.request': 'change_requested',
   'auto_apply.approve': 'change_approved',
   'auto_apply.reject': 'change_rejected',
-}
+  'auto_apply.withdraw': null,
+  'auto_apply.pause': null,
+  'auto_apply.continue': null,
+  'auto_apply.turn_off': null,
+} as const satisfies Readonly<Record<string, ChangeEvent | null>>
+
+/** A decision as the audit trail names it. */
+type Action = keyof typeof EVENTS
 
 /** Tell the webhook of a step, where it is told of such, and write its record in the audit trail. */
 async function recordStep(
   tx: ActTransaction,
   { news }: Pick<AutoApplyParts, 'news'>,
   { email: by }: ApprovalActor,
-  action: string,
+  action: Action,
   autoApply: StoredAutoApply,
   comment: string,
 ): Promise<void> {
   const event = EVENTS[action]
-  if (event !== undefined) await news.owe(tx, { event, by, about: toAutoApplyNews(autoApply) })
+  if (event !== null) await news.owe(tx, { event, by, about: toAutoApplyNews(autoApply) })
   const { id, fleetConfigId, number, planHash } = autoApply
   await tx.record({
     action,

@@ -471,7 +471,7 @@ type Counts = Record<string, number>
 const MOVING: readonly CampaignStatus[] = ['done', 'halted']
 
 /** The name of each step in the audit trail. */
-const ACTIONS: Readonly<Record<CampaignStep, string>> = {
+const ACTIONS = {
   request: 'campaign.request',
   approve: 'campaign.approve',
   reject: 'campaign.reject',
@@ -481,13 +481,16 @@ const ACTIONS: Readonly<Record<CampaignStep, string>> = {
   continue: 'campaign.continue',
   abort: 'campaign.abort',
   'roll-back': 'campaign.roll_back_all',
-}
+} as const satisfies Readonly<Record<CampaignStep, string>>
+
+/** A decision as the audit trail names it. */
+type Action = (typeof ACTIONS)[CampaignStep] | 'campaign.edit'
 
 /** Run one decision under the campaign's lock, with its entry in the audit trail. */
 async function decide(
   parts: CampaignParts,
   decision: Decision,
-  action: string,
+  action: Action,
   from: readonly CampaignStatus[],
   work: DecisionWork,
 ): Promise<CampaignOutcome> {
@@ -509,7 +512,7 @@ async function decideWithin(
   parts: CampaignParts,
   tx: ActTransaction,
   { id, actor, comment }: Decision,
-  action: string,
+  action: Action,
   from: readonly CampaignStatus[],
   work: DecisionWork,
 ): Promise<CampaignOutcome> {
@@ -532,7 +535,7 @@ async function decideWithin(
 }
 
 /** The decisions that the webhook is told of. */
-const EVENTS: Readonly<Record<string, ChangeEvent>> = {
+const EVENTS: Readonly<Partial<Record<Action, ChangeEvent>>> = {
   'campaign.request': 'change_requested',
   'campaign.approve': 'change_approved',
   'campaign.reject': 'change_rejected',
