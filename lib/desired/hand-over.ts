@@ -15,6 +15,7 @@ import {
   handOverFleetConfigs,
   handOverWorkloads,
   isSpokenForByAnother,
+  listSpeakers,
   lockOwner,
   lockRequestsOf,
   moveOpenRequests,
@@ -66,6 +67,7 @@ export async function handOver(
     const to = { owner, toOwner, accountId: toAccountId, account, now: parts.clock.now() }
     const groups = { from: gitGroupOf(owner), to: gitGroupOf(toOwner) }
     const ofWorkloads = { ...to, only: isAll ? null : (workloadIds ?? []) }
+    const formerIds = await listSpeakers(tx, owner)
     await lockRequestsOf(tx, ofWorkloads, Object.values(groups))
     const { ended, left } = await giveWay(parts, tx, ofWorkloads, actor)
     const workloads = await handOverWorkloads(tx, ofWorkloads)
@@ -79,7 +81,7 @@ export async function handOver(
     // With all that an owner keeps goes what it let go of before.
     const places = isAll ? null : [...found]
     await handOverClaims(tx, to, places)
-    await handOverUnseen(tx, to, places)
+    await handOverUnseen(tx, { ...to, formerIds }, places)
     await moveOpenRequests(tx, workloads, groups)
     const detail = JSON.stringify({
       to_owner: toOwner,

@@ -26,6 +26,17 @@ export async function isSpokenForByAnother(db: Db, owner: string, userId: string
   return rows.length > 0
 }
 
+/** The accounts that speak for an owner, by id: one, unless it is gone. */
+export async function listSpeakers(db: Db, owner: string): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    `select applied_by_id::text as id from managed_configs where owner = $1 and applied_by_id is not null
+     union select applied_by_id::text from git_wishes where owner = $1 and applied_by_id is not null
+     union select applied_by_id::text from managed_fleet_configs where owner = $1 and applied_by_id is not null`,
+    [owner],
+  )
+  return rows.map((row) => row.id)
+}
+
 /** What of an owner is handed over, and to whom. */
 export interface HandOver {
   owner: string

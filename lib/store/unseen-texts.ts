@@ -16,8 +16,11 @@ export interface AskedInGit {
   activeHash: string | null
 }
 
-/** SQL for whether an owner `$2`, or an account `$3`, has to do with the text `u` of a workload `$1`, which may be its own. */
-const ITS_OWN = 'u.place = $1 and (u.owner = $2 or u.by_id = $3)'
+/**
+ * SQL for whether an account `$3` asked for the text `u` of a workload `$1`, or has it from a hand-over. An owner's name says
+ * nothing: whoever takes one that is free could add to what its next account asked for, or have it forgotten.
+ */
+const ITS_OWN = 'u.place = $1 and u.by_id = $3'
 
 const toParams = ({ place, owner, byId, configHash, activeHash }: AskedInGit) => [
   place,
@@ -28,13 +31,15 @@ const toParams = ({ place, owner, byId, configHash, activeHash }: AskedInGit) =>
 ]
 
 /**
- * Everybody whom commits name that brought what the owner, or this account in whatever owner's name, asked for on a workload
- * before, or what was handed over to it, where neither that nor anything that came in its place runs.
+ * Everybody whom commits name that brought what this account, in whatever owner's name, asked for on a workload before, or
+ * what was handed over to it, where neither that nor anything that came in its place runs; and what the owner asked for by an
+ * account of which nothing is known any more.
  */
 export async function listUnseenAuthors(db: Db, asked: AskedInGit): Promise<CommitAuthor[]> {
   return db.query<CommitAuthor>(
     `select c.name, max(c.said) as said from unseen_texts u join commit_authors c on c.config_hash = u.config_hash
-     where ${ITS_OWN} and u.config_hash <> $4 and u.config_hash is distinct from $5
+     where (${ITS_OWN} or u.place = $1 and u.by_id = '' and u.owner = $2)
+       and u.config_hash <> $4 and u.config_hash is distinct from $5
        and (u.replaced_by = $5) is not true
        and (c.by_id = '' or c.by_id = u.by_id or exists (
          select from commit_claims l
@@ -46,16 +51,18 @@ export async function listUnseenAuthors(db: Db, asked: AskedInGit): Promise<Comm
 
 /**
  * Note that a text was asked for, whose authors are by now also those of `listUnseenAuthors`. `isAnew`: in the place of what
- * was asked for before, which it carries on. What ran is kept until what comes in its place does: it may be taken back.
+ * was asked for before, which it carries on; not so what runs already, with which nobody is shown anything. What ran is kept
+ * until what comes in its place does: it may be taken back.
  */
 export async function noteUnseen(tx: Db, asked: AskedInGit, isAnew: boolean, now: Date): Promise<void> {
   const params = toParams(asked)
+  const isInPlace = isAnew && asked.configHash !== asked.activeHash
   await tx.execute(
     `delete from unseen_texts u where ${ITS_OWN} and (u.replaced_by = $5
        or $6 and u.owner = $2 and u.by_id = $3 and u.config_hash <> $4 and u.config_hash is distinct from $5)`,
-    [...params, isAnew],
+    [...params, isInPlace],
   )
-  if (isAnew)
+  if (isInPlace)
     await tx.execute(
       `update unseen_texts u set replaced_by = $4
        where ${ITS_OWN} and (u.config_hash <> $4 or u.owner <> $2 or u.by_id <> $3)`,
@@ -74,23 +81,32 @@ export async function noteUnseen(tx: Db, asked: AskedInGit, isAnew: boolean, now
   )
 }
 
+/** What of an owner goes to another name, or account, and who asked for it so far, by id. */
+interface UnseenHandOver {
+  owner: string
+  toOwner: string
+  accountId: string
+  formerIds: readonly string[]
+}
+
 /**
- * Take what was asked for in an owner's name on these workloads, or on all, for its heir's, and for the account that speaks
- * for that, under whatever name it asks afterwards; whoever asked for it still did.
+ * Take what these accounts, or accounts that are gone, asked for in an owner's name on these workloads, or on all, for its
+ * heir's, and for the account that speaks for that, under whatever name it asks afterwards; whoever asked for it still did.
  */
 export async function handOverUnseen(
   tx: Db,
-  { owner, toOwner, accountId }: { owner: string; toOwner: string; accountId: string },
+  { owner, toOwner, accountId, formerIds }: UnseenHandOver,
   places: readonly string[] | null,
 ): Promise<void> {
   await tx.execute(
     `with handed as (
-       delete from unseen_texts where owner = $1 and ($4::text[] is null or place = any($4)) returning *)
+       delete from unseen_texts u where owner = $1 and ($4::text[] is null or place = any($4))
+         and (by_id = any($5::text[]) or not exists (select from users a where a.id::text = u.by_id)) returning *)
      insert into unseen_texts (place, config_hash, owner, by_id, noted_at, replaced_by)
      select distinct on (place, config_hash, account) place, config_hash, $2, account, noted_at, replaced_by
      from handed, unnest(array[by_id, $3]) as account order by place, config_hash, account, noted_at desc
      on conflict (place, config_hash, owner, by_id) do nothing`,
-    [owner, toOwner, accountId, places],
+    [owner, toOwner, accountId, places, formerIds],
   )
 }
 

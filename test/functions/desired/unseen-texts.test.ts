@@ -168,11 +168,67 @@ describe('whoever made what waited is an author of what comes on top of it', () 
     await expectAuthors(await wish(one, 'elsewhere', CORRECTED), ann)
   })
 
+  it('also where its folder went back to what runs, and on from there', async () => {
+    await run(dora, await wish(one, 'platform', RUNS))
+    await wish(one, 'platform', TEXT, by(ann))
+    expect((await wish(one, 'platform', RUNS)).action).toBe('unchanged')
+    await expectAuthors(await wish(one, 'platform', CORRECTED), ann)
+  })
+
+  it('also where somebody else asked in the owner’s name meanwhile for what runs, of which nobody hears', async () => {
+    await run(dora, await wish(three, 'edge', RUNS))
+    await release(three, 'edge')
+    await wish(one, 'platform', TEXT, by(ann))
+    await release(admin, 'platform')
+    expect((await wish(two, 'platform', RUNS)).action).toBe('unchanged')
+    await release(two, 'platform')
+    await expectAuthors(await wish(one, 'platform', CORRECTED), ann)
+  })
+
   it('where an older version of muster was asked for it', async () => {
     await wish(one, 'platform', TEXT, by(ann))
     await database.pool.execute('delete from unseen_texts')
     await database.pool.execute('update git_wishes set config_hash = config_hash')
     await expectAuthors(await wish(one, 'platform', CORRECTED), ann)
+  })
+
+  it('where an older version was asked for it again after something in its place ran', async () => {
+    await run(dora, await wish(one, 'platform', TEXT, by(ann)))
+    await run(dora, await wish(one, 'platform', `${RUNS}# next\n`))
+    await database.pool.execute('update managed_configs set config_hash = $1', [configHash(TEXT)])
+    await expectAuthors(await wish(one, 'platform', CORRECTED), ann)
+  })
+
+  it('where an older version handed it over', async () => {
+    await wish(one, 'platform', TEXT, by(ann))
+    for (const of of ['git_wishes', 'commit_claims'])
+      await database.pool.execute(`update ${of} set owner = 'shop'`)
+    await database.pool.execute(`update git_wishes set applied_by_id = $1`, [two!.userId])
+    await expectAuthors(await wish(two, 'shop', CORRECTED), ann)
+  })
+})
+
+describe('whoever asked in an owner’s name that nobody had makes nobody an author of what others ask for in it', () => {
+  const squat = async () => {
+    await wish(two, 'shop', `${RUNS}# of another\n`, by(bob, ann))
+    await release(two, 'shop')
+  }
+
+  it('where somebody takes the name afterwards', async () => {
+    await squat()
+    await expectAuthors(await wish(one, 'shop', TEXT, by(ann)), ann)
+    expect(await approve(bob, (await wish(one, 'shop', CORRECTED)).approval_id)).toBe('approved')
+  })
+
+  it('nor where all of that is handed over', async () => {
+    await squat()
+    const place = agent
+    agent = fakeAgent(ctx.fleet)
+    await ctx.advance(300)
+    await wish(one, 'shop', RUNS)
+    await handOver('shop', 'shop', three)
+    agent = place
+    expect(await approve(bob, (await wish(three, 'shop', TEXT)).approval_id)).toBe('approved')
   })
 })
 
