@@ -26,6 +26,18 @@ function useFailingThere(of: CampaignRecord): string {
   return describeFailingThere(listFailingThere(of, destinations.data ?? []))
 }
 
+/** What to mind before it is begun, in sentences: beside a label they would stand in a column of a few words. */
+const Minded = ({ label, text }: { label: string; text: string }) =>
+  text === '' ? null : (
+    <p class="minded">
+      <Mark tone="warn" shape="triangle">
+        {label}
+      </Mark>
+      <br />
+      {text}
+    </p>
+  )
+
 /** The plan in numbers. */
 export function PlanNumbers({ of, plan }: { of: CampaignRecord; plan: CampaignPlan }) {
   const words = say(campaignTexts)
@@ -38,13 +50,13 @@ export function PlanNumbers({ of, plan }: { of: CampaignRecord; plan: CampaignPl
   return (
     <div class="pane">
       <h2>{words.column.verdict}</h2>
+      <Minded label={numbers.unwell} text={unwell} />
+      <Minded label={numbers.failingThere} text={failing} />
       <Pairs
         of={[
           [numbers.targets, formatNumber(plan.target_count)],
           [numbers.instances, formatNumber(plan.instance_count)],
           [numbers.production, sayProduction(of, plan)],
-          ...(unwell === '' ? [] : ([[numbers.unwell, <span class="warn">{unwell}</span>]] as const)),
-          ...(failing === '' ? [] : ([[numbers.failingThere, <span class="warn">{failing}</span>]] as const)),
           ...(away > 0 ? ([[numbers.away, formatNumber(away)]] as const) : []),
           ...(plan.outside_scope_count === undefined
             ? []

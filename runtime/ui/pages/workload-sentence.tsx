@@ -225,12 +225,20 @@ function Correct({ of, told }: { of: Diagnosis; told: Pick<Told, 'workload' | 'f
   )
 }
 
-/** To the editor with what others run, after a push that failed where there is nothing to go back to. */
-function FromOthers({ of, workload }: { of: Diagnosis } & Pick<Told, 'workload'>) {
-  const isStuck = of.kind === 'push_failed' && of.push.aftermath?.kind === 'nowhere_to_go'
-  if (!isStuck || !workload.running_configs?.others.length || !may('config:read_content')) return null
+/** To the editor with what others report to run, after a push that failed where there is nothing to go back to. */
+function FromOthers({
+  of,
+  workload: { id },
+  topology,
+}: { of: Diagnosis } & Pick<TabProps, 'workload' | 'topology'>) {
+  if (of.kind !== 'push_failed' || of.push.aftermath?.kind !== 'nowhere_to_go') return null
+  const others = topology.data?.instances.some(
+    ({ reported_config_hash: runs, effective_config_hash: applied }) =>
+      runs !== undefined && applied !== of.push.config_hash,
+  )
+  if (others !== true || !may('config:read_content')) return null
   return (
-    <ActionLink href={`/workloads/${workload.id}/change?hash=reported`} reason={unless('config:request')}>
+    <ActionLink href={`/workloads/${id}/change?hash=reported`} reason={unless('config:request')}>
       {say(workloadTexts).see.others}
     </ActionLink>
   )
@@ -291,7 +299,7 @@ export function WorkloadSentence(of: TabProps) {
       {diagnosis.kind === 'unhealthy' && <ToLines id={workload.id} failing={failing} />}
       <ToCampaign of={diagnosis} />
       <Correct of={diagnosis} told={told} />
-      <FromOthers of={diagnosis} workload={workload} />
+      <FromOthers of={diagnosis} workload={workload} topology={of.topology} />
       {action && <ActionLink href={action.href}>{action.text}</ActionLink>}
       {diagnosis.kind !== 'approval' && workload.waiting_approval_count > 0 && <Waiting of={workload} />}
     </div>
