@@ -50,10 +50,16 @@ function Fact({ sectionId, item, name, people }: FactProps) {
       </span>
     )
   return (
-    <NamedFact name={name} value={value} about={subjectOf(item)} people={people}>
+    <NamedFact name={name} value={value} about={subjectOf(item)} people={people} isShort>
       {describeFactOf(sectionId, item, name)}
     </NamedFact>
   )
+}
+
+/** A fact as the heading of its column. */
+const headingOf = (key: string): string => {
+  const name = describeFact(key)
+  return name.charAt(0).toLocaleUpperCase(language.value) + name.slice(1)
 }
 
 /** The workload and the config that an item is about. */
@@ -134,7 +140,7 @@ function SectionTable({
           <th scope="col">{say(reportTexts).when}</th>
           {(COLUMNS[section.id] ?? []).map((key) => (
             <th key={key} scope="col">
-              {describeFact(key)}
+              {headingOf(key)}
             </th>
           ))}
         </>

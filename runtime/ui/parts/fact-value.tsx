@@ -20,8 +20,16 @@ export function usePeople(): ReadonlyMap<string, string> {
 
 const PERSON = /user:([0-9a-f-]{36})/g
 
-/** A text with the names of the people in it whose ids are known; each id stays beside its name. */
-function NamedPeople({ text, people }: { text: string; people: ReadonlyMap<string, string> }) {
+/** A text with the names of the people in it whose ids are known; each id stays beside its name, or is its title. */
+function NamedPeople({
+  text,
+  people,
+  isShort,
+}: {
+  text: string
+  people: ReadonlyMap<string, string>
+  isShort: boolean
+}) {
   // Every second piece is an id, as the expression captures it.
   return (
     <>
@@ -29,9 +37,13 @@ function NamedPeople({ text, people }: { text: string; people: ReadonlyMap<strin
         if (at % 2 === 0) return piece
         const email = people.get(piece)
         return (
-          <span key={at}>
+          <span key={at} title={isShort ? `user:${piece}` : undefined}>
             {email !== undefined && <a href="/settings/users">{email}</a>}{' '}
-            <span class={email === undefined ? 'wrap' : 'faint wrap'}>user:{piece}</span>
+            {isShort ? (
+              email === undefined && `user:${shortId(piece)}`
+            ) : (
+              <span class={email === undefined ? 'wrap' : 'faint wrap'}>user:{piece}</span>
+            )}
           </span>
         )
       })}
@@ -71,12 +83,13 @@ export function NamedFact({
   /** The value in words. */
   children: string
 }): ComponentChildren {
-  if (typeof value !== 'string' || value === '') return <NamedPeople text={children} people={people} />
+  if (typeof value !== 'string' || value === '')
+    return <NamedPeople text={children} people={people} isShort={isShort} />
   if (name === 'workload_id')
     return (
-      <>
-        <WorkloadLink id={value} /> <span class="mono faint wrap">{value}</span>
-      </>
+      <span title={isShort ? value : undefined}>
+        <WorkloadLink id={value} /> {!isShort && <span class="mono faint wrap">{value}</span>}
+      </span>
     )
   const href = hrefOf(name, value, about)
   if (href !== null)
@@ -85,5 +98,5 @@ export function NamedFact({
         {isShort ? shortId(value) : value.length > 40 ? shortHash(value) : value}
       </a>
     )
-  return <NamedPeople text={children} people={people} />
+  return <NamedPeople text={children} people={people} isShort={isShort} />
 }
