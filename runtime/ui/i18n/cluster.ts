@@ -61,7 +61,7 @@ export const clusterTexts = defineTexts({
     missingWithout: (names: string, count: number) =>
       `${names} ${plural(count, 'has', 'have')} not been heard of for some seconds: ${plural(count, 'its', 'their')} agents are with the other processes, or awaited there.`,
     unlinked: (names: string, count: number) =>
-      `${names} ${plural(count, 'has', 'have')} no link to the owner: ${plural(count, 'its', 'their')} agents are kept for thirty seconds, then they are sent elsewhere.`,
+      `${names} ${plural(count, 'has', 'have')} no link to the owner, so the agents there are not counted. ${plural(count, 'If it runs, it keeps', 'Those that run keep')} them for thirty seconds and then ${plural(count, 'sends', 'send')} them elsewhere; those of one that has ended connect to another one by themselves.`,
     waits: (name: string, older: string, count: number) =>
       `${name} is of a newer version, which changes the database so that ${older} would break. It serves, and does not decide before ${plural(count, 'this one has', 'these have')} stopped.`,
     versions: (versions: string) => `Processes of different versions run: ${versions}.`,
@@ -122,7 +122,7 @@ export const clusterTexts = defineTexts({
     missingWithout: (names: string, count: number) =>
       `${names} ${plural(count, 'n’a', 'n’ont')} plus donné signe depuis quelques secondes : ${plural(count, 'ses', 'leurs')} agents sont chez les autres processus, ou y sont attendus.`,
     unlinked: (names: string, count: number) =>
-      `${names} ${plural(count, 'n’a', 'n’ont')} pas de lien avec le propriétaire : ${plural(count, 'ses', 'leurs')} agents sont gardés trente secondes, puis envoyés ailleurs.`,
+      `${names} ${plural(count, 'n’a', 'n’ont')} pas de lien avec le propriétaire, et ${plural(count, 'ses', 'leurs')} agents ne sont pas comptés. Un processus en marche garde les siens trente secondes, puis les envoie ailleurs ; ceux d’un processus arrêté se connectent d’eux-mêmes à un autre.`,
     waits: (name: string, older: string, count: number) =>
       `${name} est d’une version plus récente, qui modifie la base de données de sorte que ${older} ne ${plural(count, 'fonctionnerait', 'fonctionneraient')} plus. Il sert, et ne décide pas avant ${plural(count, 'l’arrêt de celui-ci', 'l’arrêt de ceux-ci')}.`,
     versions: (versions: string) => `Des processus de versions différentes sont en marche : ${versions}.`,

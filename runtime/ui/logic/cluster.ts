@@ -11,6 +11,10 @@ export function memberState(member: ClusterMember): MemberState {
   return member.linked_since === null ? 'unlinked' : 'front'
 }
 
+/** How many agents a process has; undefined where it has no link, by which alone the owner knows that, and may run. */
+export const agentsOf = ({ linked_since, is_silent, agents }: ClusterMember): number | undefined =>
+  linked_since === null && !is_silent ? undefined : agents
+
 /** How each state looks. */
 export const MEMBER_TONES = {
   owner: ['ok', 'full'],

@@ -2,7 +2,7 @@ import type { Cluster, ClusterMember, DepartedMember } from '../../../lib/wire/s
 import { clusterTexts } from '../i18n/cluster.ts'
 import { say } from '../i18n/define.ts'
 import { formatList, formatNumber } from '../i18n/format.ts'
-import { MEMBER_TONES, type MemberState, memberState, versionsOf } from '../logic/cluster.ts'
+import { agentsOf, MEMBER_TONES, type MemberState, memberState, versionsOf } from '../logic/cluster.ts'
 import { Loaded } from '../parts/failure.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
@@ -100,7 +100,7 @@ function columns(servedBy: string | null): TableColumn<ClusterMember>[] {
       cell: (member) => (
         <>
           <StateMark of={member} />
-          {member.id === servedBy && <span class="muted small few"> · {servesYou}</span>}
+          {member.id === servedBy && <span class="muted small few"> ({servesYou})</span>}
         </>
       ),
     },
@@ -117,7 +117,8 @@ function columns(servedBy: string | null): TableColumn<ClusterMember>[] {
       look: 'muted',
       cell: (member) => <Ago at={member.linked_since} />,
     },
-    { title: column.agents, look: 'n', cell: ({ agents }) => formatNumber(agents) },
+    // Of one without a link the owner does not know how many it has.
+    { title: column.agents, look: 'n', cell: (member) => count(agentsOf(member)) },
     { title: column.waiting, look: 'n', cell: ({ counts }) => count(counts?.waiting) },
     { title: column.absorbed, look: 'n', cell: ({ counts }) => count(counts?.absorbed) },
     { title: column.forwarded, look: 'n', cell: ({ counts }) => count(counts?.forwarded) },

@@ -84,8 +84,17 @@ test('one that waits for older ones to stop is named, with those', async () => {
     .waitFor()
   await page.getByText('does not decide before this one has stopped').waitFor()
   // Which process answers this page; three starts are no takeover.
-  await page.getByRole('row', { name: '10.0.0.2:8090' }).getByText('serves you').waitFor()
+  await page.getByRole('row', { name: '10.0.0.2:8090' }).getByText('(serves you)').waitFor()
   expect(await page.getByText('serves you').count()).toBe(1)
+  // Where a process has no link the owner knows of no agents there, which is not that there are none: it may have ended.
+  await page
+    .getByText(
+      'box, process 7 (10.0.0.2:8090) has no link to the owner, so the agents there are not counted.',
+    )
+    .waitFor()
+  expect(await page.getByRole('row', { name: '10.0.0.2:8090' }).getByRole('cell').nth(5).textContent()).toBe(
+    '–',
+  )
   await page.getByText('Takeovers').locator('..').getByText('none').waitFor()
   // Who is gone, and where every agent is.
   const gone = page.getByRole('region', { name: 'Gone in the last hour' })
