@@ -68,6 +68,7 @@ export async function handOver(
     const groups = { from: gitGroupOf(owner), to: gitGroupOf(toOwner) }
     const ofWorkloads = { ...to, only: isAll ? null : (workloadIds ?? []) }
     const formerIds = await listSpeakers(tx, owner)
+    const heirsBefore = await listSpeakers(tx, toOwner)
     await lockRequestsOf(tx, ofWorkloads, Object.values(groups))
     const { ended, left } = await giveWay(parts, tx, ofWorkloads, actor)
     const workloads = await handOverWorkloads(tx, ofWorkloads)
@@ -82,6 +83,8 @@ export async function handOver(
     const places = isAll ? null : [...found]
     await handOverClaims(tx, to, places)
     await handOverUnseen(tx, { ...to, formerIds }, places)
+    // What the heir's name asked for by another account gave way, or was asked for where it has nothing any more.
+    if (toOwner !== owner) await handOverUnseen(tx, { ...to, owner: toOwner, formerIds: heirsBefore }, null)
     await moveOpenRequests(tx, workloads, groups)
     const detail = JSON.stringify({
       to_owner: toOwner,
