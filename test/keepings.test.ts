@@ -231,6 +231,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'a push does not keep the component lists that an agent made up and reports no more',
     ],
   },
+  'lib/fleet/state/model.ts FollowedPush.addedSince': {
+    bound: 'the targets of the push, and none longer than they are there',
+    reachedBy: [
+      'lib/fleet/offers/never-leaves-its-front.test.ts',
+      'says so of one that came since, to which this process sends what a former one pushed',
+    ],
+  },
   'lib/fleet/state/model.ts FollowedPush.awaiting': perPush,
   'lib/fleet/state/model.ts FollowedPush.missing': perPush,
   'lib/fleet/state/model.ts Rollout.members': perPush,

@@ -11,6 +11,7 @@ import {
   forgiveLosses,
   isLostOut,
   isOpen,
+  isTargetFromBefore,
   LOST_OUT,
   moveTarget,
   noteAway,
@@ -389,7 +390,7 @@ function isNews(
 ): boolean {
   const offer = offerOf(instance, followed)
   const wasSent = offer?.lastSentAtMs != null
-  if (!target.hadFailedBefore) return wasSent || followed.isFromBefore
+  if (!target.hadFailedBefore) return wasSent || isTargetFromBefore(followed, target)
   if (target.applyingAt !== null) return true
   return wasSent && !isFullReport && offer?.lastSentOn === instance.connection?.id
 }

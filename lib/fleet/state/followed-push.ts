@@ -26,6 +26,17 @@ export function putTarget(followed: Pick<FollowedPush, 'targets' | 'awaiting'>, 
 
 /** Add a target to a push and to its counts. */
 export function addTarget(followed: FollowedPush, target: PushTarget): void {
+  countTarget(followed, target)
+  if (followed.isFromBefore) followed.addedSince.add(target)
+}
+
+/** May a former process have sent this target what the push offers? */
+export const isTargetFromBefore = (
+  { isFromBefore, addedSince }: Pick<FollowedPush, 'isFromBefore' | 'addedSince'>,
+  target: PushTarget | undefined,
+): boolean => isFromBefore && target !== undefined && !addedSince.has(target)
+
+function countTarget(followed: FollowedPush, target: PushTarget): void {
   putTarget(followed, target)
   const { counts } = followed.push
   if (target.isJoiner) counts.joined++
@@ -194,12 +205,13 @@ export function followPush(
     startedWell: false,
     beginning: 0,
     isFromBefore,
+    addedSince: new WeakSet(),
   }
 }
 
 /** Take over a stored target. */
 export function restoreTarget(followed: FollowedPush, target: PushTarget): void {
-  addTarget(followed, target)
+  countTarget(followed, target)
   if (isLostAway(target)) noteAway(followed, target)
   if (target.state === 'failed') followed.failedCount++
   if (target.isTarget && isLostOut(target)) followed.lostOutCount++

@@ -67,8 +67,10 @@ export interface FollowedPush {
   startedWell: boolean
   /** How many looks over its targets are under way that begin the offers stored with it (`beginOffer`). */
   beginning: number
-  /** Loaded from the database: it is not known to which instances a frame went out before. */
+  /** Loaded from the database: it is not known to which of the targets that it had then a frame went out. */
   isFromBefore: boolean
+  /** The targets that such a one got since. */
+  addedSince: WeakSet<PushTarget>
 }
 
 /** A staged rollout that assigns its members a config: open, halted or aborted. */

@@ -6,6 +6,7 @@ import type { StoredWorkload } from '../../store/workloads.ts'
 import { goneAfterMs, NO_RHYTHM, type PollRhythm } from '../decide/poll-rhythm.ts'
 import { isLastStage } from '../decide/rollout-standing.ts'
 import { RHYTHMS_MAX } from './agent-limits.ts'
+import { isTargetFromBefore } from './followed-push.ts'
 import { KeptBytes } from './kept-bytes.ts'
 import { LiveTally } from './live-tally.ts'
 import type { FollowedPush, Instance, Rollout, Workload } from './model.ts'
@@ -224,13 +225,15 @@ export function assignmentOfUid({ rollout, takenBack, active }: Workload, uid: s
 }
 
 /**
- * Has a frame with what this push offers left for the instance? A former process may have sent one of what was pushed before
- * this one began.
+ * Has a frame with what this push offers left for the instance? A former process may have sent one to those that were its
+ * targets before this one began.
  */
 export const hasLeftFor = (
-  { offer }: Pick<Instance, 'offer'>,
-  { push, isFromBefore }: Pick<FollowedPush, 'push' | 'isFromBefore'>,
-): boolean => isFromBefore || (offer?.pushId === push.pushId && offer.hasLeft)
+  { uid, offer }: Pick<Instance, 'uid' | 'offer'>,
+  followed: Pick<FollowedPush, 'push' | 'targets' | 'isFromBefore' | 'addedSince'>,
+): boolean =>
+  isTargetFromBefore(followed, followed.targets.get(uid)) ||
+  (offer?.pushId === followed.push.pushId && offer.hasLeft)
 
 /** The pushes that a workload's instances are assigned: the active one, and a rollout's or one that takes some back. */
 export function followedPushes({

@@ -11,7 +11,7 @@ import { STATUS_TIMEOUT_MS, unansweredTargets } from './revision.ts'
 import { type WhyWithPart, whyWith } from './why.ts'
 
 /** What is asked of the push that an instance is assigned. */
-type Assigned = Pick<FollowedPush, 'push' | 'targets' | 'isFromBefore'>
+type Assigned = Pick<FollowedPush, 'push' | 'targets' | 'isFromBefore' | 'addedSince'>
 
 /** Why an instance has not taken a config that was offered to it long ago; null where nothing says so. */
 export function failureOfLate(instance: Instance, assigned: Assigned): ToldFailure | null {

@@ -79,6 +79,21 @@ it('says that the config could not be sent where each offer waits at its front, 
   expect(await inFeed()).toBe('not_sent')
 })
 
+it('says so of one that came since, to which this process sends what a former one pushed', async () => {
+  ctx = await createFleetContext(database)
+  const workload = new PushedWorkload(ctx, 'a')
+  const pushId = await workload.push(1)
+  workload.agents[0]!.apply(config(1).hash)
+  await ctx.advance(2_000)
+  await ctx.close()
+  ctx = await createFleetContext(database, { clock: ctx.clock })
+  fakeAgent(ctx.fleet, { uid: workload.agents[0]!.uid, host: 'vm', pod: 'pod-a' }).apply(config(1).hash)
+  const joiner = fakeAgent(ctx.fleet, { host: 'vm', pod: 'pod-b' })
+  joiner.connection.tell = () => 'dropped'
+  await ctx.advance(600_000)
+  expect(await new PushedWorkload(ctx, '').ends(pushId)).toEqual({ a: 'applied', b: 'straggler: not_sent' })
+})
+
 it('does not say so of what a former process had sent, though this one cannot', async () => {
   ctx = await createFleetContext(database)
   const workload = new PushedWorkload(ctx, 'a')
