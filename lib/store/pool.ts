@@ -140,7 +140,8 @@ class SessionPool implements Pool {
   }
 
   async openReserved(purpose: string): Promise<Connection> {
-    if (this.#reserved >= this.#reservedMax) throw new Error(`no reserved session left for ${purpose}`)
+    if (this.#reserved >= this.#reservedMax)
+      throw new DatabaseUnavailable(`no reserved session left for ${purpose}`)
     this.#reserved++
     const connection = await this.#connect(purpose).catch((error: Error) => {
       this.#reserved--

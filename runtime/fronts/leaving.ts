@@ -79,7 +79,10 @@ export class Leaving {
       return null
     }
     const isOneUntried = others.some(({ id, isSpokenWith }) => isSpokenWith && !this.#tried.has(id))
-    if (isUnreached && isOneUntried && nowMs - this.#leftUnreachedMs >= UNREACHED_STAYS_MS) return 'unreached'
+    // Whom others follow they reach, whatever keeps it from its own address.
+    const isReachedByNone = isUnreached && !this.#owner!.isFollowed
+    if (isReachedByNone && isOneUntried && nowMs - this.#leftUnreachedMs >= UNREACHED_STAYS_MS)
+      return 'unreached'
     return this.#isUnfollowed(look, nowMs) ? 'unfollowed' : null
   }
 

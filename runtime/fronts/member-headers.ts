@@ -28,6 +28,7 @@ export interface Self {
   isOverTls: boolean
   /** As the owner that others ask; null while it is none. */
   owned(): OwnerName | null
+  /** By the clock of the database. */
   now(): Date
 }
 

@@ -191,9 +191,8 @@ class Member implements RunningMember {
       log,
     })
     const keys = deriveFleetKeys(config.jwtSecret)
-    const isOverTls = cluster.tls !== null
-    const self: Self = { memberId, keys, isOverTls, owned: () => this.#named(), now: () => clock.now() }
     const membership = this.#join(memberId, keys, this.#pool, clock)
+    const self = this.#proveWith(keys, membership, clock)
     this.#descriptors = openDescriptors(config, log, options.descriptorLimit)
     const door = new OwnerDoor({
       owner: () => membership.owner,
@@ -226,6 +225,17 @@ class Member implements RunningMember {
       onLost: (why) => this.#ownershipLost(why),
       mayClaim: (connection, holder) => membership.mayClaim(connection, holder),
     })
+  }
+
+  /** By what this process proves itself to the others: for a minute, by the clock of the database, which all share. */
+  #proveWith(keys: FleetKeys, membership: Membership, clock: Clock): Self {
+    return {
+      memberId: this.#memberId,
+      keys,
+      isOverTls: this.#cluster.tls !== null,
+      owned: () => this.#named(),
+      now: () => new Date(clock.now().getTime() - membership.skewMs),
+    }
   }
 
   /** What this process says of itself to the others, and what it hears of them. */

@@ -36,6 +36,13 @@ describe('an owner that others followed and do not follow any more', () => {
     expect(leaving.causeNow(NOBODY, 11_000)).toBe('unfollowed')
   })
 
+  it('stays where others follow it, though it does not reach itself', () => {
+    const leaving = followed()
+    const cutOffFromItself = { ...look(1, [follows('b', 1), follows('c', null)], null), isUnreached: true }
+    expect(leaving.causeNow(cutOffFromItself, 60_000)).toBeNull()
+    expect(leaving.causeNow({ ...NOBODY, isUnreached: true }, 61_000)).toBe('unreached')
+  })
+
   it('counts the ten seconds anew after one of them had a link', () => {
     const leaving = followed()
     leaving.causeNow(NOBODY, 1_000)

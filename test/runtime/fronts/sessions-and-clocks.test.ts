@@ -181,6 +181,28 @@ it('a process that is alone takes its lock again where its sessions to the datab
   expect(alone.fatal()).toBeNull()
 })
 
+it('an owner whose clock comes to be minutes off goes on answering the others, and leaves the fleet to none of them', async () => {
+  const database = await freshDatabase()
+  let aheadMs = 0
+  const clock = { ...systemClock, now: () => new Date(systemClock.now().getTime() + aheadMs) }
+  const owner = await startTestMember(database, {}, { clock })
+  cleanups.push(() => owner.stop())
+  await untilOwner(owner)
+  const front = await startTestMember(database)
+  cleanups.push(() => front.stop())
+  const readiness = async (url: string) => (await fetch(`${url}/readyz`)).status
+  await eventually('the front is ready', async () => (await readiness(front.url)) === 200)
+  const as = await owner.token()
+  for (const off of [180_000, -180_000]) {
+    aheadMs = off
+    await eventually('it says that it is off', async () => (await readiness(owner.url)) === 503)
+    expect((await front.call('GET', '/api/workloads', { as })).status).toBe(200)
+    aheadMs = 0
+    await eventually('it is ready', async () => (await readiness(owner.url)) === 200)
+  }
+  expect([owner.fatal(), owner.member.owner() !== null]).toEqual([null, true])
+})
+
 it('a member whose clock is more than two seconds off that of the database is not ready, whoever owns', async () => {
   const database = await freshDatabase()
   const owner = await startTestMember(database)
