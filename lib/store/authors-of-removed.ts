@@ -1,3 +1,4 @@
+import { givenByAnother } from './commit-authors.ts'
 import type { Db } from './db.ts'
 import { settersOf } from './text-authors.ts'
 
@@ -33,11 +34,11 @@ export async function keepAuthorsOfFleetConfig(tx: Db, id: string): Promise<void
   )
   await tx.execute(
     `with decided as (
-       select change->>'number' as number, approvals, started_at from campaigns where change->>'fleet_config_id' = $1
-       union all select number::text, approvals, null from auto_applies where fleet_config_id::text = $1),
+       select change->>'number' as number, approvals, started_at, author_ids from campaigns
+       where change->>'fleet_config_id' = $1
+       union all select number::text, approvals, null, author_ids from auto_applies where fleet_config_id::text = $1),
      approved as (
-       select number, (given->>'at')::timestamptz as at
-       from decided, jsonb_array_elements(case jsonb_typeof(approvals) when 'array' then approvals else '[]' end) as given
+       select number, (g.given->>'at')::timestamptz as at from decided, lateral ${givenByAnother('decided.')} as g
        union all select number, started_at from decided where approvals = '[]')
      update commit_claims l set approved_at = greatest(l.approved_at, (
        select max(d.at) from fleet_config_versions v join approved d on d.number = v.number::text

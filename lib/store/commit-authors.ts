@@ -91,16 +91,26 @@ export async function noteCommitAuthors(
   )
 }
 
+/**
+ * SQL for the approvals of a campaign, or of a version that applies by itself, that somebody gave who neither made, changed
+ * nor asked for it, as `given`: whoever does and approves it alone has shown nobody whom he named. `of` is how its columns
+ * begin, such as `k.`.
+ */
+export const givenByAnother = (of = ''): string =>
+  `(select given from jsonb_array_elements(
+      case jsonb_typeof(${of}approvals) when 'array' then ${of}approvals else '[]' end) as given
+    where (given->>'byId' = any(${of}author_ids)) is not true)`
+
 /** SQL for whether one of these approvals of many workloads was given once the name `c` was noted. */
-const isApprovedSince = (approvals: string): string =>
-  `exists (select from jsonb_array_elements(case jsonb_typeof(${approvals}) when 'array' then ${approvals} else '[]' end) given
-    where given->>'at' >= to_char(c.noted_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`
+const isApprovedSince = (of: string): string =>
+  `exists (select from ${givenByAnother(of)} as g
+    where g.given->>'at' >= to_char(c.noted_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`
 
 /**
  * SQL for whether the name `c` of `commit_authors` counts for a change `a`: it was noted before it was kept whose word it is;
  * whoever said it asked for this very change (`askers`); or asked in Git for this text, on one of its workloads or of its
- * fleet config (`places`), before the change was asked for (`at`); or what it asked for in Git was approved by a person after
- * it had said so, or, where nobody was asked to, ran where Git keeps it. Who had no part in it could name everybody, and nobody would be left to
+ * fleet config (`places`), before the change was asked for (`at`); or what it asked for in Git was approved after it had
+ * said so, by somebody else than who asked for that, or, where nobody was asked to, ran where Git keeps it. Who had no part in it could name everybody, and nobody would be left to
  * approve; nor may who had add names to what was looked at without them.
  */
 const COUNTS = `(c.by_id = '' or c.by_id = any(a.askers) or exists (
@@ -110,12 +120,12 @@ const COUNTS = `(c.by_id = '' or c.by_id = any(a.askers) or exists (
     or exists (select from fleet_config_versions w
       join campaigns k on k.change->>'fleet_config_id' = l.place and k.change->>'number' = w.number::text
       where w.content_hash = l.config_hash and w.fleet_config_id::text = l.place
-        and w.created_at >= l.since and (${isApprovedSince('k.approvals')}
+        and w.created_at >= l.since and (${isApprovedSince('k.')}
           or k.started_at >= c.noted_at and k.approvals = '[]'))
     or exists (select from fleet_config_versions w
       join auto_applies k on k.fleet_config_id = w.fleet_config_id and k.number = w.number
       where w.content_hash = l.config_hash and w.fleet_config_id::text = l.place
-        and w.created_at >= l.since and ${isApprovedSince('k.approvals')}))))`
+        and w.created_at >= l.since and ${isApprovedSince('k.')}))))`
 
 /** A text, alone or as a version, that somebody is to approve or to look at, and what decides whose word about it counts. */
 export interface AskedText {

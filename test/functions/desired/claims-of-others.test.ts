@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { keepAuthorsOfFleetConfig } from '../../../lib/store/authors-of-removed.ts'
+import { storeSetting } from '../../../lib/store/settings.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import type { DesiredResult } from '../../../lib/wire/desired.ts'
@@ -31,7 +33,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   const kept = ['managed_configs', 'git_wishes', 'managed_fleet_configs']
-  for (const table of ['approvals', ...kept, 'commit_authors', 'commit_claims'])
+  for (const table of ['approvals', ...kept, 'commit_authors', 'commit_claims', 'settings'])
     await database.pool.execute(`delete from ${table}`)
   shop = fakeAgent(ctx.fleet)
   other = fakeAgent(ctx.fleet)
@@ -80,6 +82,20 @@ const approveByOlder = (id: string): Promise<number> =>
     id,
     ctx.clock.now(),
   ])
+
+/** Label a workload; of one labelled with what is no production the author may approve. */
+const placeIn = ({ workloadId }: Pick<FakeAgent, 'workloadId'>, env: string) =>
+  ctx.fleet.setTrustedLabels(workloadId, { env }, null, async () => {})
+
+/** Have the policy let authors approve alone everywhere, or nowhere. */
+async function letAuthorsCount(authorCounts: boolean): Promise<void> {
+  const rule = { approvals: 1, authorCounts, validHours: null }
+  const value = JSON.stringify({
+    policy: { production: rule, other: rule, unlabelled: rule },
+    pending: null,
+  })
+  await storeSetting(database.pool, 'approval_policy', { value, updatedAt: ctx.clock.now(), updatedBy: '' })
+}
 
 /** Push an approved request, and have it run. */
 async function run(agent: FakeAgent, id: string): Promise<void> {
@@ -288,6 +304,45 @@ describe('a token that names everybody keeps nobody from approving', () => {
     expect(await approve(shop, await request(shop, TEXT), ann)).toBe('approved')
   })
 
+  it('what others ask for elsewhere, by what it approves alone where the author counts', async () => {
+    await placeIn(other, 'staging')
+    const id = await wish(eve, other, TEXT, naming(ann))
+    expect(await approve(other, id, eve)).toBe('approved')
+    expect(await approve(shop, await request(shop, TEXT), ann)).toBe('approved')
+    await run(other, id)
+    await wish(eve, other, TEXT, naming(ann))
+    const elsewhere = fakeAgent(ctx.fleet)
+    await ctx.advance(300)
+    expect(await approve(elsewhere, await request(elsewhere, TEXT), ann)).toBe('approved')
+  })
+
+  it('what others ask for elsewhere, by what it asked for by hand and approved alone before it says so', async () => {
+    await placeIn(other, 'staging')
+    const body = { draft_yaml: TEXT, comment: 'by hand' }
+    const made = await invoke(ctx, `POST ${pathOf(other)}/approvals`, { as: eve.token, body })
+    expect(await approve(other, (made.json as ApprovalRecord).id, eve)).toBe('approved')
+    // By a clock that was put back, or by names that came with the same moment.
+    await wish(eve, other, TEXT, naming(ann))
+    await database.pool.execute(`update commit_authors set noted_at = '2000-01-01'`)
+    expect(await approve(shop, await request(shop, TEXT), ann)).toBe('approved')
+  })
+
+  it('what others ask for elsewhere, by the version whose campaign it approves alone', async () => {
+    const id = await wishFleet(eve, 'alone', naming(ann))
+    const [first] = await campaignsOf(id, 1)
+    await letAuthorsCount(true)
+    expect(await approveCampaign(first!, eve)).toBe('approved')
+    await letAuthorsCount(false)
+    const next = await request(shop, TEXT)
+    expect(await approve(shop, next, ann)).toBe('approved')
+    // Its removal keeps what was approved of it.
+    await database.pool.transaction('test', (tx) => keepAuthorsOfFleetConfig(tx, id))
+    await database.pool.execute('delete from campaigns where id = $1', [first])
+    const elsewhere = fakeAgent(ctx.fleet)
+    await ctx.advance(300)
+    expect(await approve(elsewhere, await request(elsewhere, TEXT), ann)).toBe('approved')
+  })
+
   it('nor what a campaign carries', async () => {
     const version = await versionByHand('by-hand', TEXT)
     await wish(eve, other, TEXT, naming(ann))
@@ -335,6 +390,23 @@ describe('whoever made a text stays its author', () => {
     await ctx.advance(300)
     await wish(pipeline, other, NEXT, naming(ann))
     expect(await approve(elsewhere, await request(elsewhere, NEXT), ann)).toBe('author')
+  })
+
+  it('everywhere, once somebody else approved what its requester had approved before, or one whom its commit names did', async () => {
+    await placeIn(other, 'staging')
+    const first = await wish(pipeline, other, TEXT, naming(ann))
+    expect(await approve(other, first, pipeline)).toBe('approved')
+    await run(other, first)
+    await placeIn(other, 'production')
+    const second = await wish(pipeline, other, NEXT, naming(ann))
+    expect(await approve(other, second, heir)).toBe('approved')
+    expect(await approve(shop, await request(shop, NEXT), ann)).toBe('author')
+    const small = fakeAgent(ctx.fleet)
+    await ctx.advance(300)
+    await placeIn(small, 'staging')
+    const promoted = await wish(pipeline, small, `${TEXT}# promoted\n`, naming(ann))
+    expect(await approve(small, promoted, ann)).toBe('approved')
+    expect(await approve(shop, await request(shop, `${TEXT}# promoted\n`), ann)).toBe('author')
   })
 
   it('everywhere, once an older version of muster approved it', async () => {

@@ -70,3 +70,48 @@ it('what was claimed of what somebody else got approved there, before a hand-ove
     ])
   })
 })
+
+it('what its requester approved alone before an upgrade was judged by nobody, and by whoever else approved it', async () => {
+  await onEmptySchema(database, async ({ connection, all, before, run }) => {
+    await run(before(115))
+    await connection.execute(
+      `insert into workloads (id, fingerprint_source, fingerprint_keys, display_name, type, version, status,
+         last_seen_at, labels, rule_labels, trusted_labels, accepts_remote_config, remote_config_status,
+         available_components, generation, push_seq, disconnected_at, created_at)
+       values ('w', 'host', '{}', 'w', 'collector', '0.130.0', 'disconnected', now(), '{}', '{}', '{}', true, null, null,
+         0, 0, now(), now())`,
+    )
+    await connection.execute(
+      `insert into approvals (id, workload_id, draft_yaml, draft_hash, base_config_hash, target_group, target_env, requester,
+         requester_id, author_ids, request_comment, status, approver, approver_id, approved_at, prod_target,
+         prod_confirmation, prod_double_confirmed, break_glass, created_at, updated_at)
+       select 'car_' || n, 'w', '', repeat(hash, 64), repeat('0', 64), 'git/shop', '', 'p', 'one', '{owner}', '', 'pushed',
+         by_id, by_id, '2026-01-01'::timestamptz + n * interval '1 day', false, false, false, false, now(), now()
+       from (values (1, 'a', 'one'), (2, 'b', 'owner'), (3, 'c', 'other'), (4, 'd', 'other'), (5, 'd', 'one'),
+         (6, 'e', 'one')) as of (n, hash, by_id)`,
+    )
+    await connection.execute(
+      `insert into approval_votes (approval_id, user_id, email, comment, approved_at, rule, sole_approver)
+       select 'car_6', by_id, by_id, '', now(), null, false from unnest(array['one', 'other']) as by_id`,
+    )
+    await connection.execute(
+      `insert into commit_claims (config_hash, by_id, place, owner, since, has_run)
+       select repeat(hash, 64), 'one', 'w', 'shop', now(), false from unnest(array['a', 'b', 'c', 'd', 'e']) as hash`,
+    )
+    await connection.execute(
+      'update commit_claims l set approved_at = (select max(approved_at) from approvals r where r.draft_hash = l.config_hash)',
+    )
+    await run(all)
+    expect(
+      await connection.query(
+        `select left(config_hash, 1) as text, approved_at::date::text as day from commit_claims order by 1`,
+      ),
+    ).toEqual([
+      { text: 'a', day: '-infinity' },
+      { text: 'b', day: '-infinity' },
+      { text: 'c', day: '2026-01-04' },
+      { text: 'd', day: '2026-01-05' },
+      { text: 'e', day: '2026-01-07' },
+    ])
+  })
+})
