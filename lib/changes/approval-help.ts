@@ -101,10 +101,14 @@ async function listUncounted(
   return uncounted.slice(0, NAMED_MAX)
 }
 
-/** Of each of these changes the e-mails of those who could approve it now; the first ten. */
-export async function listWhoCould(db: Db, changes: readonly WaitingChange[]): Promise<string[][]> {
+/** Of each of these changes the e-mails of those who could approve it now, but for these accounts; the first ten. */
+export async function listWhoCould(
+  db: Db,
+  changes: readonly WaitingChange[],
+  butIds: readonly string[] = [],
+): Promise<string[][]> {
   if (changes.length === 0) return []
-  const holders = await listHoldersFor(db, changes)
+  const holders = (await listHoldersFor(db, changes)).filter(({ id }) => !butIds.includes(id))
   return changes.map((change) => {
     const could = listCould(change, holders)
     return could.slice(0, NAMED_MAX).map(({ email }) => email)

@@ -3,6 +3,7 @@ import { isProduction } from '../model/production.ts'
 import { grantsOf, isHeldOn } from '../model/scopes.ts'
 import { listAccountStandings, listHolders } from '../store/account-ties.ts'
 import type { Db } from '../store/db.ts'
+import { listAuthors } from '../store/text-authors.ts'
 import type { ApprovalOutlook } from '../wire/approvals.ts'
 import { HOLDERS_MAX } from './approval-case.ts'
 import { type HelpReader, listWhoCould, readApprovalHelp, type WaitingChange } from './approval-help.ts'
@@ -53,22 +54,28 @@ async function readAskers(
   wanted: PossibleRequest,
   readerId: string,
 ): Promise<Pick<ApprovalOutlook, 'could_ask' | 'could_ask_reworded'>> {
-  const askers = await listAskers(db, wanted, readerId)
+  const askers = await listAskers(db, wanted, { askerId: readerId, approverIds: [] })
   if (askers.length > 0) return { could_ask: askers }
-  const reworded = await listAskers(db, { ...wanted, draftHash: REWORDED }, null)
+  // In other words it would be of whoever asks, by the rules; but nobody is told to have who wrote it approve it.
+  const { all: approverIds } = await listAuthors(db, {
+    ...toAskedText({ ...wanted, id: '', requesterId: '', prodTarget: false, createdAt: wanted.now }),
+    askers: [],
+  })
+  const reworded = await listAskers(db, { ...wanted, draftHash: REWORDED }, { askerId: null, approverIds })
   return { could_ask: [], ...(reworded.length === 0 ? {} : { could_ask_reworded: reworded }) }
 }
 
-/** Who could ask so that somebody's approval would count; all but this one. */
+/** Who could ask so that somebody's approval would count; all but one who asks, and these who approve. */
 async function listAskers(
   db: Db,
   wanted: PossibleRequest,
-  butId: string | null,
+  but: { askerId: string | null; approverIds: readonly string[] },
 ): Promise<NonNullable<ApprovalOutlook['could_ask']>> {
   const ids = await listHolders(db, rolesWith('config:request'), HOLDERS_MAX)
   const accounts = await listAccountStandings(db, ids, [])
   const askers = accounts.filter(
-    ({ id, roles }) => id !== butId && isHeldOn(grantsOf(roles), 'config:request', wanted.trustedLabels),
+    ({ id, roles }) =>
+      id !== but.askerId && isHeldOn(grantsOf(roles), 'config:request', wanted.trustedLabels),
   )
   const asked = askers.slice(0, ASKERS_MAX)
   const asIfAsked = await readIfAsked(
@@ -79,6 +86,7 @@ async function listAskers(
   const could = await listWhoCould(
     db,
     asIfAsked.map(({ change }) => change),
+    but.approverIds,
   )
   return asked.flatMap(({ email }, at) =>
     could[at]!.length === 0 ? [] : [{ who: email, could_approve: could[at]! }],

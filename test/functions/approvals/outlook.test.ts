@@ -129,6 +129,17 @@ it('says who asked for the same text before and took it back, which keeps the ac
   expect((await step(rita, second, 'approve')).status).toBe(200)
 })
 
+it('advises nobody to have an author of the text approve it in other words, but whose account one made', async () => {
+  for (const author of [admin, olga]) {
+    const id = await ask(author)
+    expect((await step(author, id, 'withdraw')).status).toBe(200)
+  }
+  expect(await outlook(pavel)).toMatchObject({
+    could_ask: [],
+    could_ask_reworded: [{ who: 'olga@example.com', could_approve: ['pavel@example.com'] }],
+  })
+})
+
 it('says nothing of when and by whom the same text was asked for where the reader is shown nothing', async () => {
   const { stan, other } = await openStaging()
   const id = await ask(admin, pathOf(other))
