@@ -2,14 +2,15 @@ import { givenByAnother } from './commit-authors.ts'
 import type { Db } from './db.ts'
 import { settersOf } from './text-authors.ts'
 
+// Rows are written in order, so that of two removals of the same texts one waits for the other.
 const STAYS = 'on conflict (hash, content_hash, author_id) do update set removed_at = excluded.removed_at'
 
-/** Keep who asked for texts on a workload that is about to be removed with these requests. */
+/** Keep who asked for texts on a workload that is about to be removed with these requests. Its row must be locked. */
 export async function keepAuthorsOfWorkload(tx: Db, id: string): Promise<void> {
   await tx.execute(
     `insert into authors_of_removed (hash, content_hash, author_id)
      select distinct draft_hash, '', unnest(author_ids || array[requester_id]) from approvals where workload_id = $1
-     ${STAYS}`,
+     order by 1, 3 ${STAYS}`,
     [id],
   )
 }
@@ -29,7 +30,8 @@ export async function keepAuthorsOfFleetConfig(tx: Db, id: string): Promise<void
        where fleet_config_id = $1
        union all select hash, content_hash, ids from brought)
      insert into authors_of_removed (hash, content_hash, author_id)
-     select distinct hash, content_hash, unnest(ids) from written ${STAYS}`,
+     select distinct hash, content_hash, unnest(ids) from written
+     order by 1, 2, 3 ${STAYS}`,
     [id],
   )
   await tx.execute(

@@ -251,12 +251,14 @@ export async function listOperatorSettings(
 
 /** Remove a workload with everything that belongs to it but for who asked for what; false when there was none. */
 export async function deleteWorkload(tx: Db, id: string): Promise<boolean> {
+  await lockWorkload(tx, id)
   await keepAuthorsOfWorkload(tx, id)
   return (await tx.execute(`delete from workloads where id = $1`, [id])) === 1
 }
 
 /** The same of one that was archived before `before`; false when it was not, or is not there. */
 export async function deleteIfArchived(tx: Db, id: string, before: Date): Promise<boolean> {
+  await lockWorkload(tx, id)
   await keepAuthorsOfWorkload(tx, id)
   const removed = await tx.execute(
     `delete from workloads where id = $1 and status = 'disconnected' and archived_at < $2`,

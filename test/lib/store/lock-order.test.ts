@@ -4,6 +4,7 @@ import { endAutoApplyTargets } from '../../../lib/store/auto-apply-targets.ts'
 import type { Db } from '../../../lib/store/db.ts'
 import { storeHold } from '../../../lib/store/holds.ts'
 import { insertOffers, listTargets, updateTargets } from '../../../lib/store/push-targets.ts'
+import { deleteWorkload } from '../../../lib/store/workloads.ts'
 import { createFleetContext, type FleetTestContext } from '../../support/fleet.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { config, PushedWorkload } from '../../support/pushed-workload.ts'
@@ -251,4 +252,25 @@ describe('what came by itself', () => {
     expect(await whileHolding(row('auto_1', 'w1'), end, row('auto_2', 'w1'))).toBe(true)
     expect(await whileHolding(row('auto_1', 'w1'), end, row('auto_1', 'w2'))).toBe(true)
   })
+})
+
+it('a workload is removed with who asked for a text on it just before, and locked before that is looked up', async () => {
+  const workload = new PushedWorkload(ctx, 'a', { host: 'one' })
+  await ctx.advance(500)
+  let removing: Promise<unknown> = Promise.resolve()
+  await database.pool.transaction('test', async (tx) => {
+    await tx.execute(
+      `insert into approvals (id, workload_id, draft_yaml, draft_hash, base_config_hash, target_group, target_env, requester,
+         requester_id, request_comment, status, prod_target, prod_confirmation, prod_double_confirmed, break_glass,
+         created_at, updated_at)
+       values ('car_late', $1, '', repeat('e', 64), repeat('0', 64), '', '', 'p', 'late', '', 'pending', false, false,
+         false, false, now(), now())`,
+      [workload.id],
+    )
+    removing = database.pool.transaction('test', (other) => deleteWorkload(other, workload.id))
+    await expect.poll(() => countWaiting(), { timeout: 5_000 }).toBe(1)
+  })
+  expect(await removing).toBe(true)
+  const kept = `select author_id as id from authors_of_removed where hash = repeat('e', 64)`
+  expect(await database.pool.query(kept)).toEqual([{ id: 'late' }])
 })
