@@ -29,6 +29,8 @@ export interface PushTarget {
   error: AgentError | null
   /** Whether the instance had failed the same config before it was offered this push. */
   hadFailedBefore: boolean
+  /** Nothing of the push had been sent to it when that ended: a failure that it reports is from before. */
+  wasUnsent: boolean
   /** How often it was lost after the offer: its connection ended without a goodbye, and not by muster. */
   losses: number
   updatedAt: Date
@@ -59,6 +61,7 @@ const TARGET = columns<keyof Row>({
   parameters: 'parameters jsonb',
   errorText: 'error_text text',
   hadFailedBefore: 'had_failed_before boolean',
+  wasUnsent: 'was_unsent boolean',
   losses: 'losses int',
   updatedAt: 'updated_at timestamptz',
 })
@@ -91,6 +94,7 @@ const toLists = (targets: readonly TargetOfPush[]): string[] =>
     parameters: ({ target }) => target.error?.parameters ?? null,
     errorText: ({ target }) => target.error?.text ?? null,
     hadFailedBefore: ({ target }) => target.hadFailedBefore,
+    wasUnsent: ({ target }) => target.wasUnsent,
     losses: ({ target }) => target.losses,
     updatedAt: ({ target }) => target.updatedAt,
   })
@@ -216,6 +220,16 @@ async function updateSomeTargets(tx: Db, targets: readonly TargetOfPush[]): Prom
        ${CHANGING}
      where push_targets.state <> 'superseded' or excluded.state in ('applied', 'failed')`,
     toLists(targets),
+  )
+}
+
+/** Note of targets of a push that ended, which this transaction has closed, that nothing had been sent to them. */
+export async function noteUnsentTargets(tx: Db, pushId: string, uids: readonly string[]): Promise<void> {
+  if (uids.length === 0) return
+  await tx.execute(
+    `update push_targets set was_unsent = true
+     where push_id = $1 and instance_uid = any($2::text[]) and state = 'superseded'`,
+    [pushId, uids],
   )
 }
 

@@ -390,7 +390,7 @@ function isNews(
 ): boolean {
   const offer = offerOf(instance, followed)
   const wasSent = offer?.lastSentAtMs != null
-  if (!target.hadFailedBefore) return wasSent || isTargetFromBefore(followed, target)
+  if (!target.hadFailedBefore) return wasSent || (isTargetFromBefore(followed, target) && !target.wasUnsent)
   if (target.applyingAt !== null) return true
   return wasSent && !isFullReport && offer?.lastSentOn === instance.connection?.id
 }

@@ -1,14 +1,20 @@
 import type { Act, ActTransaction } from '../../audit/database.ts'
 import type { AuditActor } from '../../audit/event.ts'
 import { DatabaseUnavailable } from '../../store/db.ts'
-import { updateTargets } from '../../store/push-targets.ts'
+import { noteUnsentTargets, type PushTarget, updateTargets } from '../../store/push-targets.ts'
 import { closePushes, failPush, updatePushProgress } from '../../store/push-writes.ts'
 import type { AgentError, Push } from '../../store/pushes.ts'
 import { insertQuarantines } from '../../store/quarantines.ts'
 import { assignRollout, type RolloutHalt, type RolloutStatus, updateRollout } from '../../store/rollouts.ts'
 import { lockWorkload, type StoredWorkload } from '../../store/workloads.ts'
 import { describeHalt, ROLLOUT_HALTED } from '../decide/rollout.ts'
-import { errorOfPush, isBringingBack, LOST_OUT, moveTarget } from '../state/followed-push.ts'
+import {
+  errorOfPush,
+  isBringingBack,
+  isTargetFromBefore,
+  LOST_OUT,
+  moveTarget,
+} from '../state/followed-push.ts'
 import { judgeNow } from '../state/judge.ts'
 import type { FollowedPush, Rollout, Workload } from '../state/model.ts'
 import { stopOffers } from '../state/offer-state.ts'
@@ -215,7 +221,22 @@ export class PushUndoing {
     if (!(await failPush(tx, pushId, undoing.error, now))) return { isOver: true, rollback: null }
     if (quarantines)
       await insertQuarantines(tx, [{ workloadId: workload.id, hash, instanceUid: '', pushId }], now)
-    return { isOver: false, rollback: await this.#rollBack(tx, workload, row, followed, undoing) }
+    const rollback = await this.#rollBack(tx, workload, row, followed, undoing)
+    if (rollback === null && workload.rollout?.followed === followed)
+      await noteUnsentTargets(tx, pushId, this.#unsentOf(followed))
+    return { isOver: false, rollback }
+  }
+
+  /** The targets of a push that have not answered and to which, as this process knows, nothing was sent. */
+  #unsentOf(followed: FollowedPush): string[] {
+    const { instances } = this.#parts.state
+    const isUnsent = (target: PushTarget) => {
+      const { offer } = instances.get(target.instanceUid) ?? {}
+      if (offer === undefined || target.state !== 'offered' || isTargetFromBefore(followed, target))
+        return false
+      return offer?.generation !== followed.push.generation || offer.lastSentAtMs === null
+    }
+    return [...followed.awaiting.keys()].filter(isUnsent).map(({ instanceUid }) => instanceUid)
   }
 
   /** Nothing was stored: offers go on as before, once the database has said what holds where the push had ended in it. */

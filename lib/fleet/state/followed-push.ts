@@ -112,6 +112,7 @@ export function newTarget(
     endedAt: state === 'applied' ? now : null,
     error: null,
     hadFailedBefore,
+    wasUnsent: false,
     losses: 0,
     updatedAt: now,
   }

@@ -93,7 +93,8 @@ describe('an answer that comes after the stages have failed with nothing to go b
     expect(revision).toMatchObject({ failed_count: 2, error_groups: [{ count: 2 }] })
   })
 
-  it('is none where it says again what it had failed before, and was sent nothing of these stages', async () => {
+  /** As above, but d, which had failed the config before, was sent nothing of the stages until they failed. */
+  async function failBeforeOneIsSent() {
     ctx = await createFleetContext(database)
     const workload = new PushedWorkload(ctx, 'abcde')
     const [a, , , d] = workload.agents
@@ -113,12 +114,29 @@ describe('an answer that comes after the stages have failed with nothing to go b
       status: 'failed',
       counts: { target: 4, failed: 1 },
     })
+    return { workload, pushId, d: d!, say }
+  }
+
+  it('is none where it says again what it had failed before, and was sent nothing of these stages', async () => {
+    const { workload, pushId, d, say } = await failBeforeOneIsSent()
     const { hash } = config(1)
     say(51, { remoteConfigStatus: { hash, status: 'failed', errorMessage: 'exit code 1' } })
     await ctx.advance(1_000)
     expect(await workload.ends(pushId)).toMatchObject({ d: 'superseded' })
     expect((await workload.stored(pushId)).counts).toMatchObject({ failed: 1 })
-    expect(workload.live.quarantinedInstances.get(hash)?.has(d!.uid) ?? false).toBe(false)
+    expect(workload.live.quarantinedInstances.get(hash)?.has(d.uid) ?? false).toBe(false)
+  })
+
+  it('is none of such a one either where another process has the fleet by then', async () => {
+    const { pushId, d } = await failBeforeOneIsSent()
+    await ctx.close()
+    ctx = await createFleetContext(database, { clock: ctx.clock })
+    const again = fakeAgent(ctx.fleet, { uid: d.uid, host: 'vm', pod: 'pod-d' })
+    again.fail('exit code 1', config(1).hash)
+    await ctx.advance(1_000)
+    const after = new PushedWorkload(ctx, '')
+    expect(await after.ends(pushId)).toMatchObject({ d: 'superseded' })
+    expect((await after.stored(pushId)).counts).toMatchObject({ failed: 1 })
   })
 
   it('leaves the push failed, and nobody else is offered what it brought', async () => {

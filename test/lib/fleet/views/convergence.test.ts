@@ -22,6 +22,7 @@ function target(uid: string, more: Partial<PushTarget> = {}): PushTarget {
     endedAt: null,
     error: null,
     hadFailedBefore: false,
+    wasUnsent: false,
     losses: 0,
     updatedAt: START,
     ...more,
