@@ -10,7 +10,7 @@ import { deleteOldCommitAuthors } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import { deleteOldEndsAtProvider, deleteOldLinkRequests } from '../store/external-users.ts'
 import { deleteExpiredSessions, deleteSession, listStandingSessions } from '../store/sessions.ts'
-import { deleteUnseenOfGone } from '../store/unseen-texts.ts'
+import { deleteOldUnseen } from '../store/unseen-texts.ts'
 import { lockIdentity } from '../store/users.ts'
 import { type Authentication, openAuthority } from './authority.ts'
 import { type CommandLineLogins, openCommandLineLogins } from './command-line-logins.ts'
@@ -187,7 +187,7 @@ function trimStored({ db, clock }: IdentityParts): Promise<number> {
     await deleteOldLinkRequests(tx, lately)
     await deleteOldEndsAtProvider(tx, new Date(now.getTime() - FLOW_LIFETIME_S * 1_000))
     await deleteOldAccountChanges(tx, new Date(now.getTime() - CHANGES_KEPT_MS))
-    await deleteUnseenOfGone(tx)
+    await deleteOldUnseen(tx, new Date(now.getTime() - CHANGES_KEPT_MS))
     await deleteOldCommitAuthors(tx, new Date(now.getTime() - CHANGES_KEPT_MS))
     return deleteExpiredSessions(tx, now)
   })

@@ -44,7 +44,8 @@ export async function keepAuthorsOfFleetConfig(tx: Db, id: string): Promise<void
        union all select number, started_at from decided where approvals = '[]')
      update commit_claims l set approved_at = greatest(l.approved_at, (
        select max(d.at) from fleet_config_versions v join approved d on d.number = v.number::text
-       where v.fleet_config_id::text = $1 and v.content_hash = l.config_hash and v.created_at >= l.since))
+       where v.fleet_config_id::text = $1 and v.content_hash = l.config_hash and v.created_at >= l.since
+         and d.at >= coalesce(l.claimed_at, l.since)))
      where l.place = $1`,
     [id],
   )

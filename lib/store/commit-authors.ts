@@ -72,8 +72,8 @@ export async function noteCommitAuthors(
   await lockNames(tx, { hash: configHash })
   const now = clock.now()
   await tx.execute(
-    `insert into commit_claims as l (config_hash, by_id, place, owner, since, has_run, run_at)
-     values ($1, $2, $3, $4, $5, $6, $7)
+    `insert into commit_claims as l (config_hash, by_id, place, owner, since, has_run, run_at, claimed_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
      on conflict (config_hash, by_id, place) do update set owner = excluded.owner,
        since = least(l.since, excluded.since), has_run = l.has_run or excluded.has_run,
        run_at = case when l.has_run then coalesce(l.run_at, $8) else excluded.run_at end,
@@ -101,10 +101,13 @@ export const givenByAnother = (of = ''): string =>
       case jsonb_typeof(${of}approvals) when 'array' then ${of}approvals else '[]' end) as given
     where (given->>'byId' = any(${of}author_ids)) is not true)`
 
-/** SQL for whether one of these approvals of many workloads was given once the name `c` was noted. */
+/**
+ * SQL for whether one of these approvals of many workloads was given once the name `c` was noted, and the text was claimed for
+ * that (`l`): whoever got it by a hand-over had named nobody there, whatever he said of the same text elsewhere.
+ */
 const isApprovedSince = (of: string): string =>
   `exists (select from ${givenByAnother(of)} as g
-    where g.given->>'at' >= to_char(c.noted_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`
+    where g.given->>'at' >= to_char(greatest(c.noted_at, l.claimed_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`
 
 /**
  * SQL for whether the name `c` of `commit_authors` counts for a change `a`: it was noted before it was kept whose word it is;
@@ -121,7 +124,7 @@ const COUNTS = `(c.by_id = '' or c.by_id = any(a.askers) or exists (
       join campaigns k on k.change->>'fleet_config_id' = l.place and k.change->>'number' = w.number::text
       where w.content_hash = l.config_hash and w.fleet_config_id::text = l.place
         and w.created_at >= l.since and (${isApprovedSince('k.')}
-          or k.started_at >= c.noted_at and k.approvals = '[]'))
+          or k.started_at >= greatest(c.noted_at, l.claimed_at) and k.approvals = '[]'))
     or exists (select from fleet_config_versions w
       join auto_applies k on k.fleet_config_id = w.fleet_config_id and k.number = w.number
       where w.content_hash = l.config_hash and w.fleet_config_id::text = l.place
@@ -241,10 +244,11 @@ export async function deleteOldCommitAuthors(tx: Db, before: Date): Promise<void
     `delete from authors_of_removed r where r.removed_at < $1 and ${isUnused('r.hash')} and ${isUnused('r.content_hash')}`,
     [before],
   )
-  await tx.execute(`delete from commit_authors c where c.noted_at < $1 and ${isForgotten('c.config_hash')}`, [
+  // Claims first, as by whoever notes names.
+  await tx.execute(`delete from commit_claims c where c.since < $1 and ${isForgotten('c.config_hash')}`, [
     before,
   ])
-  await tx.execute(`delete from commit_claims c where c.since < $1 and ${isForgotten('c.config_hash')}`, [
+  await tx.execute(`delete from commit_authors c where c.noted_at < $1 and ${isForgotten('c.config_hash')}`, [
     before,
   ])
 }

@@ -110,9 +110,12 @@ export async function handOverUnseen(
   )
 }
 
-/** Forget what was asked for on workloads that are gone. */
-export async function deleteUnseenOfGone(tx: Db): Promise<void> {
+/** Forget what was asked for on workloads that are gone, and what was before a time and is not asked for by now. */
+export async function deleteOldUnseen(tx: Db, before: Date): Promise<void> {
   await tx.execute(
-    `delete from unseen_texts u where not exists (select from workloads w where w.id = u.place)`,
+    `delete from unseen_texts u where not exists (select from workloads w where w.id = u.place) or u.noted_at < $1
+       and not exists (select from managed_configs m where m.workload_id = u.place and m.config_hash = u.config_hash)
+       and not exists (select from git_wishes g where g.workload_id = u.place and g.config_hash = u.config_hash)`,
+    [before],
   )
 }

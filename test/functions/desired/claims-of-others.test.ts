@@ -343,6 +343,18 @@ describe('a token that names everybody keeps nobody from approving', () => {
     expect(await approve(elsewhere, await request(elsewhere, TEXT), ann)).toBe('approved')
   })
 
+  it('what others ask for elsewhere, by what it had said of another version before it got the one that was approved without that', async () => {
+    await wishFleet(eve, 'its-own', { owner: 'eves', ...naming(ann) })
+    const id = await wishFleet(pipeline, 'handed-later', naming(bob))
+    const [first] = await campaignsOf(id, 1)
+    expect(await approveCampaign(first!, heir)).toBe('approved')
+    await ctx.advance(1)
+    await handTo(eve)
+    await wishFleet(eve, 'handed-later', { owner: 'eves', ...naming() })
+    const next = await request(shop, TEXT)
+    expect(await approve(shop, next, ann)).toBe('approved')
+  })
+
   it('nor what a campaign carries', async () => {
     const version = await versionByHand('by-hand', TEXT)
     await wish(eve, other, TEXT, naming(ann))

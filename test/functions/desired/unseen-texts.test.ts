@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
-import { deleteUnseenOfGone } from '../../../lib/store/unseen-texts.ts'
+import { deleteOldUnseen } from '../../../lib/store/unseen-texts.ts'
 import type { DesiredResult } from '../../../lib/wire/desired.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
@@ -232,16 +232,24 @@ describe('whoever asked in an owner’s name that nobody had makes nobody an aut
   })
 })
 
-it('so many texts of one account are kept of a workload, and none of a workload that is gone', async () => {
+it('so many texts of one account are kept of a workload, for so long, and none of a workload that is gone', async () => {
   for (let at = 0; at < 25; at++) {
     await wish(one, `owner-${at}`, `${RUNS}# ${at}\n`)
     await release(one, `owner-${at}`)
   }
   const count = async () => (await database.pool.query('select from unseen_texts')).length
   expect(await count()).toBe(20)
-  await deleteUnseenOfGone(database.pool)
+  const ago = (days: number) => new Date(ctx.clock.now().getTime() - days * 86_400_000)
+  await deleteOldUnseen(database.pool, ago(1))
   expect(await count()).toBe(20)
+  // Those that were asked for long ago go, but for what is asked for now.
+  await wish(one, 'owner-24', `${RUNS}# 24\n`)
+  await database.pool.execute('update unseen_texts set noted_at = $1', [ago(2)])
+  await deleteOldUnseen(database.pool, ago(3))
+  expect(await count()).toBe(20)
+  await deleteOldUnseen(database.pool, ago(1))
+  expect(await count()).toBe(1)
   await database.pool.execute('delete from workloads where id = $1', [agent.workloadId])
-  await deleteUnseenOfGone(database.pool)
+  await deleteOldUnseen(database.pool, ago(3))
   expect(await count()).toBe(0)
 })
