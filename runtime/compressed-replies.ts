@@ -1,16 +1,19 @@
 import { pipeline, Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { createGzip, gzip } from 'node:zlib'
+import { chooseEncoding } from './encodings.ts'
 import { PIECE_BYTES } from './json-stream.ts'
 import type { RawRequest } from './listener.ts'
 import { inPieceTurns } from './piece-turns.ts'
 import type { Reply } from './reply.ts'
-import { chooseEncoding } from './static-files.ts'
-import { isWhole } from './uws-reply.ts'
+import { bytesOf, isWhole, sizeOf } from './reply-body.ts'
 
 /** Answers of fewer bytes go as they are: little would be saved, and each would wait for another thread. */
 const BYTES_MIN = 16_384
-/** Answers that are compressed at one time; others go as they are meanwhile, so that nobody's agents wait for lists. */
+/**
+ * Answers that are compressed at one time, each until whoever asked has read it; others go as they are meanwhile, so that
+ * nobody's agents wait for lists.
+ */
 const AT_ONCE_MAX = 16
 /** The fastest level: of a list of the fleet a tenth is left, and the threads that do it are agents' too. */
 const HOW = { level: 1, chunkSize: PIECE_BYTES }
@@ -31,11 +34,12 @@ export class CompressedReplies {
   async of(reply: Reply, request: CompressedFor): Promise<Reply> {
     const { body, headers, status } = reply
     const isJson = status === 200 && headers['Content-Type'] === 'application/json'
-    if (!isJson || body === null || !takesGzip(request) || this.#underWay >= AT_ONCE_MAX) return reply
+    if (!isJson || body === null || (isWhole(body) && sizeOf(body) < BYTES_MIN)) return reply
+    if (this.#underWay >= AT_ONCE_MAX || !takesGzip(request)) return reply
     this.#underWay++
     let isLeftToStream = false
     try {
-      if (isWhole(body)) return await ofWhole(reply, bytesOf(body))
+      if (isWhole(body)) return withEncoding(reply, await inThread(bytesOf(body), HOW))
       const { start, rest, isAll } = await readStart(body)
       if (isAll) return { ...reply, body: start }
       isLeftToStream = true
@@ -70,18 +74,12 @@ export class CompressedReplies {
   }
 }
 
-const bytesOf = (body: string | Uint8Array): Uint8Array =>
-  typeof body === 'string' ? Buffer.from(body) : body
-
 const withEncoding = (reply: Reply, body: Reply['body']): Reply => ({
   ...reply,
   // The listener's own `Vary: Origin` (runtime/cors.ts) is replaced by this one.
   headers: { ...reply.headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding, Origin' },
   body,
 })
-
-const ofWhole = async (reply: Reply, body: Uint8Array): Promise<Reply> =>
-  body.length < BYTES_MIN ? reply : withEncoding(reply, await inThread(body, HOW))
 
 /** The first pieces of an answer, enough to know whether it is a long one; and how it goes on. */
 async function readStart(body: AsyncIterable<string | Uint8Array>) {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { extname } from 'node:path'
+import { chooseEncoding, type Encoding } from './encodings.ts'
 import { type Reply, text } from './reply.ts'
 import { readUiFiles, type UiFiles } from './ui-files.ts'
 
@@ -19,8 +20,6 @@ const TYPES: Readonly<Record<string, string>> = {
 /** A missing file of one of these kinds is 404: it would otherwise be answered with the page. */
 const ASSET_EXTENSIONS = new Set([...Object.keys(TYPES), '.br', '.gz', '.mjs', '.xml'])
 
-type Encoding = 'br' | 'gzip' | 'identity'
-
 interface StaticFile {
   contentType: string
   cacheControl: string
@@ -33,27 +32,6 @@ export interface StaticRequest {
   method: string
   path: string
   header(name: string): string
-}
-
-/** The best encoding that we have and the client takes, by its own preference and then by size (RFC 9110, 12.5.3). */
-export function chooseEncoding(acceptEncoding: string, available: readonly Encoding[]): Encoding {
-  const weights = new Map<string, number>()
-  for (const part of acceptEncoding.toLowerCase().split(',')) {
-    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim())
-    const q = parameters.find((piece) => piece.startsWith('q='))
-    const weight = q === undefined ? 1 : Number(q.slice(2))
-    if (name !== '') weights.set(name, Number.isFinite(weight) ? weight : 0)
-  }
-  const weightOf = (encoding: Encoding) =>
-    weights.get(encoding) ?? (encoding === 'identity' ? 0.001 : (weights.get('*') ?? 0))
-  const order: readonly Encoding[] = ['br', 'gzip', 'identity']
-  let best: Encoding = 'identity'
-  for (const encoding of order) {
-    if (available.includes(encoding) && weightOf(encoding) > 0) {
-      if (best === 'identity' || weightOf(encoding) > weightOf(best)) best = encoding
-    }
-  }
-  return best
 }
 
 function toStaticFile(files: UiFiles, name: string, identity: Uint8Array): StaticFile {

@@ -1,9 +1,10 @@
 import type { BodyLimit, BodyShare } from './body-room.ts'
 import type { Connections } from './connection-room.ts'
 import type { Listener, ListenerHandlers, RawRequest } from './listener.ts'
+import { isWhole } from './reply-body.ts'
 import type { Anchor } from './uws-anchor.ts'
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws-library.ts'
-import { isWhole, lastReply, staysOpen, withoutText, writeReply } from './uws-reply.ts'
+import { lastReply, staysOpen, withoutText, writeReply } from './uws-reply.ts'
 
 /** The textual form of a peer address; IPv4 mapped into IPv6 is shown as IPv4. */
 export function formatAddress(raw: ArrayBuffer): string {

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { Readable } from 'node:stream'
 import { inPieceTurns } from './piece-turns.ts'
 import { type Reply, text } from './reply.ts'
+import { bytesOf, isWhole, sizeOf, type WholeBody } from './reply-body.ts'
 import { SlowReader } from './slow-reader.ts'
 import type { HttpResponse } from './uws-library.ts'
 
@@ -13,14 +14,6 @@ export const staysOpen = (reply: Reply): boolean => reply.headers[CLOSES] !== 'c
 
 /** What a peer does not take at once of a whole body up to this size, the library keeps a copy of. */
 const COPIED_BYTES_MAX = 16 * 1024
-
-type WholeBody = string | Uint8Array
-
-/** Whether all of a body is here, and none of it is made while it is sent. */
-export const isWhole = (body: Reply['body']): body is WholeBody | null =>
-  body === null || typeof body === 'string' || body instanceof Uint8Array
-
-const sizeOf = (body: WholeBody | null): number => (body === null ? 0 : Buffer.byteLength(body))
 
 const isShort = (body: Reply['body']): boolean => isWhole(body) && sizeOf(body) <= COPIED_BYTES_MAX
 
@@ -74,10 +67,6 @@ export async function writeReply(
     reader.stop()
   }
 }
-
-/** The bytes themselves where there are some: a file of the pages is kept once, whoever reads it. */
-const bytesOf = (body: WholeBody): Buffer =>
-  typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
 
 /** The status and the headers, but for one that the library writes itself. */
 function writeHead(response: HttpResponse, reply: Reply, leftOut = ''): void {

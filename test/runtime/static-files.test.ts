@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chooseEncoding, openStaticFiles } from '../../runtime/static-files.ts'
+import { chooseEncoding } from '../../runtime/encodings.ts'
+import { openStaticFiles } from '../../runtime/static-files.ts'
 
 let folder = ''
 let files: ReturnType<typeof openStaticFiles>
