@@ -60,7 +60,8 @@ export async function lockNames(
 /**
  * Keep whom a commit names, in the forms of `toAuthorNames`, for the text that it brought, as the word of whoever asks for
  * it. `since`: when it was first asked for there in this owner's name, be it by another account; `hasRun`: it runs there,
- * and the owner keeps the place. When that was approved the database notes by itself (migration 0110), on what is claimed by
+ * and the owner keeps the place. When that was approved the database notes by itself (triggers approvals_approve_claims and commit_claims_inherit, by
+ * judged_at), on what is claimed by
  * then: whoever claims it afterwards, as by a hand-over, named nobody whom whoever approved it was told of.
  */
 export async function noteCommitAuthors(

@@ -50,9 +50,10 @@ export async function listUnseenAuthors(db: Db, asked: AskedInGit): Promise<Comm
 }
 
 /**
- * Note that a text was asked for, whose authors are by now also those of `listUnseenAuthors`. `isAnew`: in the place of what
- * was asked for before, which it carries on; not so what runs already, with which nobody is shown anything. What ran is kept
- * until what comes in its place does: it may be taken back.
+ * Note that a text was asked for, whose authors are by now also those of `listUnseenAuthors`; what an older binary is asked
+ * for, or hands over, the triggers of note_wish_unseen note. `isAnew`: in the place of what was asked for before, which it
+ * carries on; not so what runs already, with which nobody is shown anything. What ran is kept until what comes in its place
+ * does: it may be taken back.
  */
 export async function noteUnseen(tx: Db, asked: AskedInGit, isAnew: boolean, now: Date): Promise<void> {
   const params = toParams(asked)
