@@ -307,7 +307,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: '20,000 instances: the one that was changed first is forgotten; and only those that are known',
     reachedBy: [
       'lib/fleet/intake/altered-times.test.ts',
-      'is kept of so many instances, and of more nothing is written down',
+      'is kept of so many instances, of which one that is away gives way, and of more nothing is written down',
     ],
   },
   'lib/fleet/state/state.ts FleetState.unhealthyStored': {

@@ -33,6 +33,8 @@ export const UNCONFIRMED_MAX = 500
 /** The most bytes of such reports: a link that has more to write than its room for it is cut. */
 export const UNCONFIRMED_BYTES_MAX = 8_388_608
 const SEEN_MS = 5_000
+/** How often it is looked whether this process stood still. */
+const TICK_MS = 1_000
 /**
  * Effective configs are read and stored anew this often (half a day), because stored texts that nobody reports are
  * deleted after a day.
@@ -119,7 +121,7 @@ export class FrontAgents implements FleetPort {
     const { clock, timers, texts, pollsMax, keptBytesMax = KEPT_BYTES_MAX } = parts
     this.#kept = new KeptReports(keptBytesMax, () => this.#connections.values())
     this.#endings = new FrontEndings(clock)
-    this.#standStill = new StandStill(clock, SEEN_MS)
+    this.#standStill = new StandStill(clock, TICK_MS)
     this.#offers = new FrontOffers({ ...toOwner, clock, texts })
     this.#polls = new FrontPolls({
       ...toOwner,
@@ -133,6 +135,7 @@ export class FrontAgents implements FleetPort {
       pollsMax,
     })
     this.#keepTime()
+    this.#watchForStandStill()
     this.#keepFormsYoung()
   }
 
@@ -450,12 +453,18 @@ export class FrontAgents implements FleetPort {
   #keepTime(): void {
     this.#parts.timers.after(SEEN_MS, () => {
       if (this.#isStopped) return
-      this.#standStill.tick()
       this.#sayCounts()
       this.#saySeen()
       this.#effective.tick()
       this.#offers.lookAgain()
       this.#keepTime()
+    })
+  }
+
+  #watchForStandStill(): void {
+    this.#standStill.tick()
+    this.#parts.timers.after(TICK_MS, () => {
+      if (!this.#isStopped) this.#watchForStandStill()
     })
   }
 

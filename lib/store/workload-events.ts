@@ -141,8 +141,14 @@ export async function countEventsOfEach(
 /** Remove at most `limit` events older than `before`, the oldest first; returns how many. */
 export async function trimEvents(tx: Db, before: Date, limit: number): Promise<number> {
   return tx.execute(
+    // Since when an instance that is known is changed on its host stands nowhere else.
     `delete from workload_events where id in (
-       select id from workload_events where occurred_at < $1 order by occurred_at limit $2)`,
+       select e.id from workload_events e where e.occurred_at < $1 and not (e.event_type = 'config_altered'
+         and exists (select from agent_workloads h where h.instance_uid = e.instance_uid)
+         and not exists (select from workload_events later where later.instance_uid = e.instance_uid
+           and later.event_type in ('config_altered', 'config_restored')
+           and (later.occurred_at, later.id) > (e.occurred_at, e.id)))
+       order by e.occurred_at limit $2)`,
     [before, limit],
   )
 }

@@ -106,10 +106,9 @@ export class Condition {
 
   /** How good an owner a member may be, itself among them, as far as this process knows; null for one that has just owned. */
   suitOf(id: string): Suit | null {
-    const { selfId, standing, clock, membership } = this.#parts
+    const { selfId, standing, clock } = this.#parts
     if (id !== selfId) return this.#leaving.suitOf(id, clock.monotonicMs())
-    const isFit = standing.isReached && membership.isInTime
-    return isFit ? this.#leaving.ownSuit(this.#hasFollowed, clock.monotonicMs()) : 'poor'
+    return standing.isReached ? this.#leaving.ownSuit(this.#hasFollowed, clock.monotonicMs()) : 'poor'
   }
 
   /** The other processes that are known to run now. */

@@ -78,12 +78,14 @@ export class Leaving {
       this.#unlinkedSince = new Map()
       return null
     }
-    const isOneUntried = others.some(({ id, isSpokenWith }) => isSpokenWith && !this.#tried.has(id))
+    this.#noteUnlinked(others, nowMs)
     // Whom others follow they reach, whatever keeps it from its own address.
-    const isReachedByNone = isUnreached && !this.#owner!.isFollowed
-    if (isReachedByNone && isOneUntried && nowMs - this.#leftUnreachedMs >= UNREACHED_STAYS_MS)
-      return 'unreached'
-    return this.#isUnfollowed(look, nowMs) ? 'unfollowed' : null
+    const able = [...this.#unlinkedSince].flatMap(([id, sinceMs]) =>
+      nowMs - sinceMs >= LEAVE_AFTER_MS ? id : [],
+    )
+    const isOneUntried = able.some((id) => !this.#tried.has(id))
+    if (isUnreached && isOneUntried && nowMs - this.#leftUnreachedMs >= UNREACHED_STAYS_MS) return 'unreached'
+    return this.#isUnfollowed(able, look.reachedIds) ? 'unfollowed' : null
   }
 
   /**
@@ -91,13 +93,11 @@ export class Leaving {
    * one, as it would follow itself, or where one had a link, so that the fault is not its own, and a second one has none
    * either: it may be that this process alone reaches itself.
    */
-  #isUnfollowed({ others, reachedIds }: Look, nowMs: number): boolean {
-    this.#noteUnlinked(others, nowMs)
+  #isUnfollowed(able: readonly string[], reachedIds: readonly string[]): boolean {
     if (this.#tried.has(this.#selfId)) return false
-    const able = [...this.#unlinkedSince].filter(([, sinceMs]) => nowMs - sinceMs >= LEAVE_AFTER_MS)
-    const untried = able.filter(([id]) => !this.#tried.has(id))
-    const isOwnFault = able.length >= UNFOLLOWED_BY_MIN && able.some(([id]) => this.#linked.has(id))
-    return untried.some(([id]) => isOwnFault || reachedIds.includes(id))
+    const untried = able.filter((id) => !this.#tried.has(id))
+    const isOwnFault = able.length >= UNFOLLOWED_BY_MIN && able.some((id) => this.#linked.has(id))
+    return untried.some((id) => isOwnFault || reachedIds.includes(id))
   }
 
   #noteUnlinked(others: readonly Other[], nowMs: number): void {

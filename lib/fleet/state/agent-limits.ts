@@ -58,5 +58,5 @@ export const RHYTHMS_MAX = 100_000
 /** Agents whose workload is remembered for their next bare message; the one described longest ago is asked again. */
 export const HOMES_MAX = 500_000
 
-/** Instances of which it is kept since when they are changed on their hosts; the one that was first is forgotten. */
+/** Instances of which it is kept since when they are changed on their hosts; one that is away gives way to another. */
 export const ALTERED_MAX = 20_000

@@ -48,7 +48,7 @@ export async function loadFleet(db: Database, state: FleetState, log: Log): Prom
     }
   }
   for (const { instanceUid, since } of await listAltered(db, ALTERED_MAX))
-    state.altered.set(instanceUid, since)
+    if (state.homes.has(instanceUid)) state.altered.set(instanceUid, since)
   await loadPushes(db, state)
   await noteAwaited(state)
   for await (const some of inTurns(await listQuarantines(db), LOAD_CHUNK)) {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import compareConfigs from '../../../functions/workloads/compare-configs.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
+import { trimEvents } from '../../../lib/store/workload-events.ts'
 import type { DriftOverview } from '../../../lib/wire/drift.ts'
 import type { WorkloadEventRecord } from '../../../lib/wire/events.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
@@ -97,6 +98,9 @@ describe('a config that was changed on its host', () => {
     const { altered_since: since } = await recordOf(id)
     expect(since).toBeDefined()
     await ctx.advance(MINUTE_MS)
+    // However old it is: nothing else says since when.
+    const { clock } = ctx
+    expect(await trimEvents(database.pool, new Date(clock.now().getTime() + MINUTE_MS), 100)).toBe(1)
     await ctx.close()
     ctx.clock.advance(10 * MINUTE_MS)
     await start(ctx.clock)

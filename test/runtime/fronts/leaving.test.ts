@@ -40,7 +40,10 @@ describe('an owner that others followed and do not follow any more', () => {
     const leaving = followed()
     const cutOffFromItself = { ...look(1, [follows('b', 1), follows('c', null)], null), isUnreached: true }
     expect(leaving.causeNow(cutOffFromItself, 60_000)).toBeNull()
-    expect(leaving.causeNow({ ...NOBODY, isUnreached: true }, 61_000)).toBe('unreached')
+    // One that restarts takes a moment until it follows again.
+    expect(leaving.causeNow({ ...NOBODY, isUnreached: true }, 61_000)).toBeNull()
+    expect(leaving.causeNow({ ...NOBODY, isUnreached: true }, 70_999)).toBeNull()
+    expect(leaving.causeNow({ ...NOBODY, isUnreached: true }, 71_000)).toBe('unreached')
   })
 
   it('counts the ten seconds anew after one of them had a link', () => {
@@ -206,12 +209,13 @@ describe('an owner that nobody has followed yet', () => {
 describe('an owner that no process reaches', () => {
   const unreached: Look = { ...look(1, [follows('b', null)]), isUnreached: true }
 
-  it('leaves at once, and where it owns again once more after a minute', () => {
+  it('leaves once nobody followed it for ten seconds, and where it owns again once more after a minute', () => {
     const leaving = new Leaving('a')
-    expect(leaving.causeNow(unreached, 0)).toBe('unreached')
-    leaving.left('unreached', 0)
-    expect(leaving.causeNow(unreached, MINUTE - 1)).toBeNull()
-    expect(leaving.causeNow(unreached, MINUTE)).toBe('unreached')
+    expect(leaving.causeNow(unreached, 0)).toBeNull()
+    expect(leaving.causeNow(unreached, 10_000)).toBe('unreached')
+    leaving.left('unreached', 10_000)
+    for (const atMs of [20_000, MINUTE + 9_999]) expect(leaving.causeNow(unreached, atMs)).toBeNull()
+    expect(leaving.causeNow(unreached, MINUTE + 10_000)).toBe('unreached')
   })
 
   it('stays where all others were tried: it would own again each minute', () => {
@@ -224,9 +228,10 @@ describe('an owner that no process reaches', () => {
     )
   })
 
-  it('leaves at once also where it left lately because nobody followed it', () => {
+  it('leaves also where it left lately because nobody followed it', () => {
     const leaving = followed()
     leaving.left('unfollowed', 0)
-    expect(leaving.causeNow(unreached, 1_000)).toBe('unreached')
+    leaving.causeNow(unreached, 1_000)
+    expect(leaving.causeNow(unreached, 11_000)).toBe('unreached')
   })
 })
