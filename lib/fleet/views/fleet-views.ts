@@ -104,6 +104,9 @@ export class FleetViews {
     }
     await matches.prepare(asked, assignmentOf)
     for (const workload of looked) {
+      const rest = pace.beat(Math.max(1, workload.live.count))
+      if (rest !== null) await rest
+      if (workload.isDeleted) continue
       this.#noteAltered(workload)
       // Those whose texts are not stored yet, and those for which there was no room.
       if (this.#uncompared(workload).next().done !== true) this.#unlooked.add(workload)
@@ -122,12 +125,13 @@ export class FleetViews {
     }
   }
 
-  /** Whether a record was made before it was known how many instances were altered. */
+  /** Whether a record was made before it was known how many instances were altered, and since when. */
   #isStale(workload: Workload): boolean {
     const entry = this.#withoutTexts.get(workload) ?? this.#withTexts.get(workload)
     if (entry === undefined || workload.isDeleted) return false
-    const { altered } = findDrifted(this.#parts.fleet, workload, this.#differs)
-    return altered !== (entry.record.altered_instance_count ?? 0)
+    const { altered, alteredSince } = findDrifted(this.#parts.fleet, workload, this.#differs)
+    const { altered_instance_count: told = 0, altered_since: since } = entry.record
+    return altered !== told || alteredSince?.toISOString() !== since
   }
 
   /** Instances that applied their config and of which nobody knows whether what they report is that; one of each text. */

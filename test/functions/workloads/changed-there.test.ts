@@ -90,6 +90,23 @@ describe('a config that was changed on its host', () => {
     expect(count).toBe(0)
   })
 
+  it('is told with its since also where the changed text is known already, as of hosts that one script changed', async () => {
+    const agent = await applied()
+    const id = agent.workloadId
+    agent.effective(CHANGED)
+    await look()
+    agent.effective(configYaml())
+    await look()
+    expect(await recordOf(id)).not.toHaveProperty('altered_since')
+    agent.effective(CHANGED)
+    // The record is made anew before anybody has looked: how many there are is known at once, since when is not.
+    await ctx.advance(2_000)
+    expect(await recordOf(id)).toMatchObject({ altered_instance_count: 1 })
+    await look()
+    const { altered_since: since = '' } = await recordOf(id)
+    expect(ctx.clock.now().getTime() - Date.parse(since)).toBeLessThan(10_000)
+  })
+
   it('began when it began, also after a restart of the service, and its end is an event as well', async () => {
     const agent = await applied()
     const id = agent.workloadId
