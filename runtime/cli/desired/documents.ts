@@ -30,7 +30,7 @@ export interface FleetDocument {
 export interface DesiredState {
   workloads: WorkloadDocument[]
   fleets: FleetDocument[]
-  /** How many YAML files hold no such document. */
+  /** How many YAML files hold no such document, and are the config of none. */
   others: number
 }
 
@@ -43,15 +43,20 @@ const FILE_BYTES_MAX = 8_388_608
 /** Read the documents of a folder, in the order of its files. Throws CommandFailure for a document that is wrong. */
 export async function readDesiredState(folder: string): Promise<DesiredState> {
   const state: DesiredState = { workloads: [], fleets: [], others: 0 }
+  const without: string[] = []
   for (const file of await listYamlFiles(folder)) {
     const found = await readDocuments(folder, file)
-    if (found.length === 0) state.others++
+    if (found.length === 0) without.push(file)
     for (const document of found)
       if ('workload' in document) state.workloads.push(document)
       else state.fleets.push(document)
   }
   if (state.workloads.length + state.fleets.length === 0)
     throw new CommandFailure(`${folder} holds no document of ${API_VERSION}`)
+  const read = new Set(
+    [...state.workloads, ...state.fleets].flatMap(({ files }) => files.map((file) => resolve(file))),
+  )
+  state.others = without.filter((file) => !read.has(resolve(file))).length
   const byName = new Map<string, string>()
   for (const { place, name } of state.fleets) {
     const other = byName.get(name)

@@ -9,6 +9,7 @@ import { Loaded } from '../parts/failure.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { me } from '../state/session.ts'
+import { usePolling } from '../state/use-polling.ts'
 import { useResource } from '../state/use-resource.ts'
 
 const CLASSES = ['production', 'other', 'unlabelled'] as const
@@ -214,10 +215,14 @@ function PolicyForm({ policy, reload }: { policy: ApprovalPolicyRecord; reload: 
   )
 }
 
+const POLL_MS = 5_000
+
 /** What an approval takes, by where the config is to run. */
 export function ApprovalsSection() {
   const words = say(policyTexts)
   const policy = useResource('approval-policy', (abort) => api.approvalPolicy(abort))
+  // Another administrator may confirm it, or a day pass.
+  usePolling(policy.data?.pending !== undefined, policy.reload, POLL_MS)
   return (
     <>
       <p class="muted">{words.lead}</p>

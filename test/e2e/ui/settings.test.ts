@@ -284,6 +284,9 @@ describe('the approval policy', () => {
     await other.page.getByRole('button', { name: 'Confirm it' }).click()
     await other.page.getByText('This is the policy now.').waitFor()
     await expect.poll(() => other.approvals.inputValue()).toBe('1')
+    // Whoever asked reads so without a reload: saving a stale form would ask for what was before.
+    await expect.poll(() => asker.page.getByText(/asked for a policy that asks less/).count()).toBe(0)
+    await expect.poll(() => asker.approvals.inputValue()).toBe('1')
     await other.production.getByLabel('Valid for, in hours').fill('12')
     await other.page.getByRole('button', { name: 'Change the policy' }).click()
     const read = async () => (await api.call('GET', '/api/approval-policy')).body

@@ -34,6 +34,12 @@ describe('the file that a document names', () => {
     expect(await read()).toEqual(['receivers: {}'])
   })
 
+  it('is not counted among those that hold no document', async () => {
+    await put('configs/gateway.yaml')
+    await writeFile(join(folder, 'configs', 'notes.yaml'), 'nothing: of muster')
+    expect((await readDesiredState(folder)).others).toBe(1)
+  })
+
   it('is not sent where a link leads out of the folder, to a file, to a folder or to what this process knows', async () => {
     await symlink('../secret', join(folder, 'link'))
     await symlink('..', join(folder, 'up'))
