@@ -304,7 +304,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     reachedBy: ['lib/fleet/janitor.test.ts', 'are not known from before our start for longer than the grace'],
   },
   'lib/fleet/state/state.ts FleetState.altered': {
-    bound: '20,000 instances: the one that was changed first is forgotten; and only those that are known',
+    bound: '20,000 instances, of which one that is away gives way to another; and only those that are known',
     reachedBy: [
       'lib/fleet/intake/altered-times.test.ts',
       'is kept of so many instances, of which one that is away gives way, and of more nothing is written down',
