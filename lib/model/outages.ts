@@ -45,10 +45,12 @@ export function lostOf(
   return { since, environment: environmentOf(workload), cluster: clusterOf(workload) }
 }
 
-/** Those that were lost in some minutes, in numbers. */
+/** Those that were lost in a minute, or with others merged in some, in numbers. */
 export class LossCount {
   #count = 0
+  /** When the first was lost of the minute in which most were: one that had gone before dates nothing. */
   #since = ''
+  #most = 0
   #cluster: string | null = null
   readonly #environments = new Map<string, number>()
 
@@ -57,20 +59,25 @@ export class LossCount {
   }
 
   add({ since, environment, cluster }: Lost): void {
-    this.#join(1, since, cluster)
+    this.#join(1, cluster)
+    this.#most = this.#count
+    if (this.#since === '' || since < this.#since) this.#since = since
     this.#environments.set(environment, (this.#environments.get(environment) ?? 0) + 1)
   }
 
-  /** Add those of other minutes. */
+  /** Add those of another minute, a later one. */
   merge(other: LossCount): void {
-    this.#join(other.#count, other.#since, other.#cluster ?? '')
+    this.#join(other.#count, other.#cluster ?? '')
+    if (other.#most > this.#most) {
+      this.#most = other.#most
+      this.#since = other.#since
+    }
     for (const [name, count] of other.#environments)
       this.#environments.set(name, (this.#environments.get(name) ?? 0) + count)
   }
 
-  #join(count: number, since: string, cluster: string): void {
+  #join(count: number, cluster: string): void {
     this.#count += count
-    if (this.#since === '' || since < this.#since) this.#since = since
     if (this.#cluster === null) this.#cluster = cluster
     else if (this.#cluster !== cluster) this.#cluster = ''
   }
@@ -107,7 +114,11 @@ export function findOutages<T>(items: Iterable<T>, lostOf: (item: T) => Lost | n
     const own = run.flatMap((minute) => byMinute.get(minute)!)
     if (own.length < OUTAGE_MIN) return []
     const losses = new LossCount()
-    for (const { lost } of own) losses.add(lost)
+    for (const minute of run) {
+      const inMinute = new LossCount()
+      for (const { lost } of byMinute.get(minute)!) inMinute.add(lost)
+      losses.merge(inMinute)
+    }
     return { minute: run[0]!, outage: losses.toOutage(), members: own.map(({ item }) => item) }
   })
 }

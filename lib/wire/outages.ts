@@ -6,7 +6,7 @@ export const Outage = named(
   'Workloads that were lost within the same few minutes.',
   type({
     count: number(),
-    since: note('When the first of them was lost.', string()),
+    since: note('When the first was lost of the minute in which most of them were.', string()),
     environments: note(
       'How many in which environment, most first; five at most. Empty is none that is known.',
       array(type({ name: string(), count: number() })),
