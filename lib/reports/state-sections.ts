@@ -31,11 +31,15 @@ export function draftWorkload(row: WorkloadRow, called: string): ItemDraft {
   }
 }
 
-/** `unknown` where nothing was pushed or nothing is reported; else what the report says about the active config. */
+/**
+ * `unknown` where nothing was pushed or nothing is reported; else what the report says about the active config, `altered`
+ * where instances run something else than what they said that they applied.
+ */
 function driftStatus(row: WorkloadRow): string {
   if (row.activeHash === null || row.remoteStatus === null) return 'unknown'
   if (row.remoteStatus === 'applying') return 'applying'
-  return row.remoteStatus === 'applied' && row.remoteHash === row.activeHash ? 'in_sync' : 'drifted'
+  const isApplied = row.remoteStatus === 'applied' && row.remoteHash === row.activeHash
+  return !isApplied ? 'drifted' : row.alteredCount > 0 ? 'altered' : 'in_sync'
 }
 
 /** Whether a workload runs what it should run. */
@@ -46,13 +50,16 @@ export function draftDrift(row: WorkloadRow, called: string): ItemDraft {
     workloadId: row.id,
     resource: 'workload',
     resourceId: row.id,
-    severity: status === 'drifted' ? 'warning' : null,
+    severity: status === 'drifted' || status === 'altered' ? 'warning' : null,
     summary: `${called}: ${status}`,
     facts: {
       drift_status: status,
       expected_config_hash: row.activeHash ?? '',
       effective_config_hash: row.remoteHash ?? '',
       remote_config_status: row.remoteStatus ?? 'none',
+      ...(row.alteredCount === 0
+        ? {}
+        : { altered_instance_count: row.alteredCount, altered_since: toOptionalTime(row.alteredSince) }),
     },
   }
 }

@@ -70,13 +70,24 @@ export async function listReportWorkloads(db: Db, workloadIds: readonly string[]
     label_count: number
     remote_status: string | null
     remote_hash: string | null
+    altered_count: number | null
+    altered_since: Date | null
   }>(
-    `select w.id, w.display_name, w.type, w.version, w.status, w.last_seen_at, w.archived_at,
+    `with altered as (
+       select workload_id, count(*)::int as count, min(occurred_at) as since from (
+         select distinct on (instance_uid) instance_uid, workload_id, event_type, occurred_at from workload_events
+         where event_type in ('config_altered', 'config_restored')
+         order by instance_uid, occurred_at desc, id desc) last
+       where event_type = 'config_altered' and exists (select from agent_workloads h
+         where h.instance_uid = last.instance_uid and h.workload_id = last.workload_id)
+       group by workload_id)
+     select w.id, w.display_name, w.type, w.version, w.status, w.last_seen_at, w.archived_at,
        w.accepts_remote_config, w.active_config_hash, w.rule_labels || w.trusted_labels as trusted_labels,
        (select count(*)::int from jsonb_object_keys(w.labels)) as label_count,
        w.remote_config_status ->> 'status' as remote_status,
-       w.remote_config_status ->> 'configHash' as remote_hash
-     from ${REPORT_SCOPE} join workloads w on w.id = scope.id order by scope.n`,
+       w.remote_config_status ->> 'configHash' as remote_hash, a.count as altered_count, a.since as altered_since
+     from ${REPORT_SCOPE} join workloads w on w.id = scope.id left join altered a on a.workload_id = w.id
+     order by scope.n`,
     [workloadIds],
   )
   return rows.map((row) => ({
@@ -93,6 +104,8 @@ export async function listReportWorkloads(db: Db, workloadIds: readonly string[]
     agentLabelCount: row.label_count,
     remoteStatus: row.remote_status,
     remoteHash: row.remote_hash,
+    alteredCount: row.altered_count ?? 0,
+    alteredSince: toMs(row.altered_since),
   }))
 }
 

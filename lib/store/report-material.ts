@@ -21,6 +21,9 @@ export interface WorkloadRow {
   agentLabelCount: number
   remoteStatus: string | null
   remoteHash: string | null
+  /** How many of its instances somebody changed on their hosts, as last seen, and since when the first of them is. */
+  alteredCount: number
+  alteredSince: number | null
 }
 
 /** A push of a workload. */

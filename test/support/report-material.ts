@@ -144,6 +144,8 @@ function addWorkload(material: Material, w: number, sizes: { pushes: number; eve
     agentLabelCount: 7,
     remoteStatus: 'applied',
     remoteHash: w % 7 === 0 ? hex('other') : active,
+    alteredCount: 0,
+    alteredSince: null,
   })
   material.pushes.push(...pushes)
   material.currentPushes.push(...pushes.slice(0, 1))

@@ -15,6 +15,8 @@ const itemTexts = defineTexts({
   en: {
     /** English labels that are missing here are the keys, with blanks for underscores. */
     fact: {
+      altered_instance_count: 'changed on their hosts',
+      altered_since: 'changed since',
       applied_at: 'applied',
       applied_count: 'applied',
       drift_status: 'drift',
@@ -32,6 +34,7 @@ const itemTexts = defineTexts({
       workload_id: 'workload',
     } as Record<string, string>,
     value: {
+      altered: 'changed on its host',
       'auto-rollback': 'automatic rollback',
       in_part: 'applied in part',
       in_sync: 'in sync',
@@ -58,6 +61,8 @@ const itemTexts = defineTexts({
   fr: {
     fact: {
       accepts_remote_config: 'prend des configs',
+      altered_instance_count: 'modifiées sur leurs hôtes',
+      altered_since: 'modifiée depuis',
       active_config_hash: 'config active',
       added_components: 'composants ajoutés',
       active_since: 'en vigueur depuis le',
@@ -204,6 +209,7 @@ const itemTexts = defineTexts({
       rollback: 'retour',
       'auto-rollback': 'retour automatique',
       push: 'poussée',
+      altered: 'modifiée sur place',
       drifted: 'en écart',
       failed: 'échouée',
       in_sync: 'conforme',

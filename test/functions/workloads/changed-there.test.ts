@@ -5,6 +5,7 @@ import { trimEvents } from '../../../lib/store/workload-events.ts'
 import type { DriftOverview } from '../../../lib/wire/drift.ts'
 import type { WorkloadEventRecord } from '../../../lib/wire/events.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
+import type { EvidencePack } from '../../../lib/wire/reports.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
@@ -83,6 +84,13 @@ describe('a config that was changed on its host', () => {
     const { items } = await get<DriftOverview>('/api/config-safety/drift')
     expect(items[0]).toMatchObject({ drift_status: 'altered', altered_since: since })
     expect(await eventsOf(id)).toHaveLength(1)
+    // An evidence pack that said "in sync" would prove the opposite.
+    const asked = { scope: { workload_ids: [id] }, include: { drift_findings: true } }
+    const { json } = await invoke(ctx, 'POST /api/reports/evidence-pack', { as: token, body: asked })
+    expect((json as EvidencePack).sections[0]!.items[0]).toMatchObject({
+      severity: 'warning',
+      facts: { drift_status: 'altered', altered_instance_count: 1, altered_since: since },
+    })
     // It is no coming and going.
     const { version_changed: count } = await get<{ version_changed: number }>(
       `/api/workloads/${id}/events/stats`,
