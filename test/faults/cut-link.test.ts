@@ -18,22 +18,25 @@ interface Scene {
   owner: OneOfSeveral
   front: OneOfSeveral
   link: StallingProxy
+  /** The way by which others reach the front. */
+  toFront: StallingProxy
   balancer: Balancer
   agents: SupervisedAgents
   workloadId: string
 }
 
-/** An owner that the front reaches only through a proxy, and agents that are all connected to the front. */
+/** An owner and a front that reach each other only through proxies, and agents that are all connected to the front. */
 async function start(): Promise<Scene> {
-  let link: StallingProxy | null = null
+  const ways: StallingProxy[] = []
   const several = await startSeveral(2, {
     async advertise(index, port) {
-      if (index > 0) return port
-      link = await startStallingProxy(port)
-      cleanups.push(() => link!.close())
-      return link.port
+      const way = await startStallingProxy(port)
+      ways[index] = way
+      cleanups.push(() => way.close())
+      return way.port
     },
   })
+  const [link, toFront] = ways as [StallingProxy, StallingProxy]
   cleanups.push(() => several.end())
   const [owner, front] = several.all as [OneOfSeveral, OneOfSeveral]
   const balancer = await startBalancer([front.opampPort, owner.opampPort])
@@ -46,7 +49,7 @@ async function start(): Promise<Scene> {
     )
     return found!.n === AGENTS && found!.id
   })
-  return { several, owner, front, link: link!, balancer, agents, workloadId }
+  return { several, owner, front, link, toFront, balancer, agents, workloadId }
 }
 
 /** Push a config through the owner, and stop the front's link as the fifth agent receives its offer. */
@@ -126,8 +129,10 @@ test('a link that passes nothing on for a while costs no agent and no push, and 
 
 test('a front that stays cut off from the owner sends its agents elsewhere, and they apply what was pushed', async () => {
   const scene = await start()
-  const { front, balancer } = scene
+  const { front, toFront, balancer } = scene
   const hash = await pushAndStall(scene, 'a link that stays away')
+  // Else the owner would leave the fleet to the front, which it could follow.
+  await toFront.close()
   await eventually('the front is not ready', async () => (await front.statusOf('/readyz')) === 503)
   expect(balancer.open()).toEqual([AGENTS, 0])
   balancer.skip(0)

@@ -34,8 +34,13 @@ test('after a kill -9 the whole fleet comes back at once: nothing is offered aga
 
 test('a stop under load ends in good order, and the reconnect within the grace is no event', async () => {
   const { service, load } = fleet
+  // That what an agent reports is not what it applied is found meanwhile, of one text after the other.
   const count = async () =>
-    (await fleet.rows<{ n: number }>('select count(*)::int as n from workload_events'))[0]!.n
+    (
+      await fleet.rows<{ n: number }>(
+        `select count(*)::int as n from workload_events where event_type in ('connected', 'disconnected')`,
+      )
+    )[0]!.n
   const before = await count()
   load.beats({ intervalMs: 1_000 })
   const startedAt = performance.now()
