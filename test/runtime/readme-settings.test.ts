@@ -16,7 +16,7 @@ const OF_OTHERS = [
   // Of Node.
   'NODE_EXTRA_CA_CERTS',
   // Of the simulation.
-  ...['SIM_FIRST', 'SIM_LINKED_SEEDS', 'SIM_SEEDS', 'SIM_TROUBLES'],
+  ...['SIM_FIRST', 'SIM_LINKED_SEEDS', 'SIM_OWNERS_SEEDS', 'SIM_SEEDS', 'SIM_TROUBLES'],
 ]
 
 describe('the README', () => {

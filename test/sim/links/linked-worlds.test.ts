@@ -53,13 +53,14 @@ describe('a fleet of fronts and an owner, under every kind of trouble', () => {
     const waiting = (membership: Membership) => {
       membership.mayClaim = async (_connection, holder) => holder === null
     }
-    for (const seed of [2, 4, 7]) {
+    // In each one stands still for longer than this takes: else it may go on as the owner.
+    for (const seed of [2, 4, 8]) {
       const { replacedMs } = await runLinkedSeed(seed, store(), { troubles })
       expect(replacedMs).toHaveLength(1)
       expect(replacedMs[0]).toBeLessThan(OWNER_SILENT_MS + LOCK_POLL_MS + RENEW_MS)
     }
     // Where members did not do that, it would take as long as the database needs.
-    const { replacedMs } = await runLinkedSeed(7, store(), { troubles, flaw: { member: waiting } })
+    const { replacedMs } = await runLinkedSeed(4, store(), { troubles, flaw: { member: waiting } })
     expect(replacedMs[0]).toBeGreaterThan(20_000)
   })
 
