@@ -184,9 +184,10 @@ class CourseRun {
   }
 
   async #rest(): Promise<void> {
+    const wasAnyTried = this.#fleet.events.some(({ kind }) => kind === 'left')
     await this.#pass(settledMs(this.#places))
     // Whoever was tried before the last change is tried again later.
-    if (findFaultsAtRest(this.#fleet).length > 0 && this.#fleet.events.some(({ kind }) => kind === 'left')) {
+    if (findFaultsAtRest(this.#fleet).length > 0 && wasAnyTried) {
       this.#tell('rests for longer')
       await this.#pass(TRIED_FOR_MS)
     }
