@@ -60,9 +60,9 @@ export async function lockNames(
 /**
  * Keep whom a commit names, in the forms of `toAuthorNames`, for the text that it brought, as the word of whoever asks for
  * it. `since`: when it was first asked for there in this owner's name, be it by another account; `hasRun`: it runs there,
- * and the owner keeps the place. When that was approved the database notes by itself (triggers approvals_approve_claims and commit_claims_inherit, by
- * judged_at), on what is claimed by
- * then: whoever claims it afterwards, as by a hand-over, named nobody whom whoever approved it was told of.
+ * and the owner keeps the place. When that was approved the database notes by itself on what is claimed by then (triggers
+ * approvals_approve_claims and commit_claims_inherit, by judged_at): whoever claims it afterwards, as by a hand-over, named
+ * nobody of whom whoever approved it was told.
  */
 export async function noteCommitAuthors(
   tx: Db,
@@ -114,8 +114,9 @@ const isApprovedSince = (of: string): string =>
  * SQL for whether the name `c` of `commit_authors` counts for a change `a`: it was noted before it was kept whose word it is;
  * whoever said it asked for this very change (`askers`); or asked in Git for this text, on one of its workloads or of its
  * fleet config (`places`), before the change was asked for (`at`); or what it asked for in Git was approved after it had
- * said so, by somebody else than who asked for that, or, where nobody was asked to, ran where Git keeps it. Who had no part in it could name everybody, and nobody would be left to
- * approve; nor may who had add names to what was looked at without them.
+ * said so, by somebody else than who asked for that, or, where nobody was asked to, ran where Git keeps it. Who had no part
+ * in it could name everybody, and nobody would be left to approve; nor may who had add names to what was looked at without
+ * them. An approval at '-infinity' was given by nobody else (judged_at), and so at no time after a name.
  */
 const COUNTS = `(c.by_id = '' or c.by_id = any(a.askers) or exists (
   select from commit_claims l where l.config_hash = c.config_hash and l.by_id = c.by_id and (

@@ -60,13 +60,13 @@ export async function noteUnseen(tx: Db, asked: AskedInGit, isAnew: boolean, now
   const isInPlace = isAnew && asked.configHash !== asked.activeHash
   await tx.execute(
     `delete from unseen_texts u where ${ITS_OWN} and (u.replaced_by = $5
-       or $6 and u.owner = $2 and u.by_id = $3 and u.config_hash <> $4 and u.config_hash is distinct from $5)`,
+       or $6 and u.owner = $2 and u.config_hash <> $4 and u.config_hash is distinct from $5)`,
     [...params, isInPlace],
   )
   if (isInPlace)
     await tx.execute(
       `update unseen_texts u set replaced_by = $4
-       where ${ITS_OWN} and (u.config_hash <> $4 or u.owner <> $2 or u.by_id <> $3)`,
+       where ${ITS_OWN} and (u.config_hash <> $4 or u.owner <> $2)`,
       params.slice(0, 4),
     )
   await tx.execute(
