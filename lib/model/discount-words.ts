@@ -1,6 +1,4 @@
-import type { DISCOUNTS } from '../wire/values.ts'
-
-type Discount = (typeof DISCOUNTS)[number]
+import type { Discount } from '../wire/values.ts'
 
 /** Why an approval by whoever reads it would not count, in a few English words; pages say it in the reader's language. */
 const WORDS: Readonly<Record<Discount, string>> = {

@@ -1,16 +1,9 @@
+import type { WORKLOAD_EVENT_TYPES } from '../wire/values.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
 /** What can happen to an instance that its workload's log keeps. */
-export const EVENT_TYPES = [
-  'connected',
-  'disconnected',
-  'version_changed',
-  'config_altered',
-  'config_restored',
-] as const
-/** One of `EVENT_TYPES`. */
-export type EventType = (typeof EVENT_TYPES)[number]
+export type EventType = (typeof WORKLOAD_EVENT_TYPES)[number]
 
 /** One entry of a workload's lifecycle log. Empty texts stand for "not known". */
 export interface WorkloadEvent {

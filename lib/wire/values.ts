@@ -91,6 +91,8 @@ export const DISCOUNTS = [
   'shaped_since_request',
   'value_author',
 ] as const
+/** One of `DISCOUNTS`. */
+export type Discount = (typeof DISCOUNTS)[number]
 
 /** Why a rule of the approval policy holds for a change of many workloads. */
 export const RULE_REASONS = [

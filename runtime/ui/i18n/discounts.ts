@@ -1,8 +1,6 @@
-import type { DISCOUNTS } from '../../../lib/wire/values.ts'
+import type { Discount } from '../../../lib/wire/values.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatNumber } from './format.ts'
-
-type Discount = (typeof DISCOUNTS)[number]
 
 const MAY_BE_ONE_EN =
   'so both may be one person: somebody has to approve whose account neither of you made (two accounts that a third person made count for each other), or who signs in with the identity provider; or the policy asks less'

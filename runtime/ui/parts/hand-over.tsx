@@ -68,7 +68,7 @@ function HandOverDialog({ owner, only, onClose, onDone }: HandOverProps & { onCl
       />
       <TextField label={words.toOwner} autoComplete="off" {...bind(toOwner)} />
       {accounts === null ? (
-        <TextField label={words.accountId} hint={words.accountHint} autoComplete="off" {...bind(account)} />
+        <TextField label={words.account} hint={words.accountHint} autoComplete="off" {...bind(account)} />
       ) : (
         <Select label={words.account} options={accounts} {...bind(account)} />
       )}
