@@ -1,25 +1,11 @@
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
-import { findBarriers, SHOTS } from './support/browser.ts'
+import { findBarriers } from './support/browser.ts'
+import { photograph } from './support/pictures.ts'
 import { FAILING_EXPORTER, GATEWAY_KAFKA, SECRETIVE, workloadId } from './support/scene.ts'
 import { agents, connectAgent, openPage, page, seen, service, useStage } from './support/stage.ts'
 
 const LOST = 30
-
-/** Photographs, wide and narrow, in both themes. */
-async function photograph(name: string): Promise<void> {
-  for (const width of [1440, 390])
-    for (const theme of ['light', 'dark'] as const) {
-      await page.setViewportSize({ width, height: 900 })
-      await page.emulateMedia({ colorScheme: theme })
-      await page.screenshot({ path: join(SHOTS, `${name}-${width}-${theme}.png`) })
-      const beyond = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-      await expect.poll(beyond).toBeLessThanOrEqual(0)
-    }
-  await page.setViewportSize({ width: 1440, height: 900 })
-  await page.emulateMedia({ colorScheme: 'light' })
-}
 
 useStage({
   pages: 'none',
