@@ -159,12 +159,22 @@ export function createBodyLimits(functions: LoadedFunctions): ListenerHandlers['
   return (method, path) => bodyLimitOf(route(method, path))
 }
 
-/** What answers REST, the embedded UI and the browser hub, whichever listener they come by. */
+/** A reply, unless it refuses what was asked, which may be for what this process sees, and that may not be so any more. */
+async function unlessUnsure(made: Reply, whyUnsure: () => Promise<Reply | null>): Promise<Reply> {
+  const isRefusal = made.status >= 400 && made.status < 500
+  return (isRefusal ? await whyUnsure() : null) ?? made
+}
+
+/**
+ * What answers REST, the embedded UI and the browser hub, whichever listener they come by. `whyUnsure`: what is answered
+ * instead of each refusal where this process may be the owner no more, and so may see what is not so; null where it is.
+ */
 export function createApiHandlers(
   functions: LoadedFunctions,
   staticFiles: StaticFiles,
   ctx: Context,
   proxies: ProxyPolicy,
+  whyUnsure: () => Promise<Reply | null> = async () => null,
 ): ListenerHandlers {
   const route = createRouter(functions.http)
   const room = new SocketRoom(ctx.config.socketLimits)
@@ -200,7 +210,7 @@ export function createApiHandlers(
       const reply =
         preflight ??
         (await dispatch(request, match, client)
-          .then((made) => compressed.of(made, request))
+          .then(async (made) => compressed.of(await unlessUnsure(made, whyUnsure), request))
           .catch((error) => replyToFault(error, functionId ?? request.path, ctx)))
       logAccess(ctx.log, {
         function: functionId,

@@ -206,7 +206,14 @@ export class Membership {
    */
   async own(epoch: number, since: Date): Promise<void> {
     this.#owned = { epoch, since }
-    // A renewal that is under way does not write the new epoch yet.
+    await this.renewNow()
+  }
+
+  /**
+   * Resolves after an attempt to renew its row that began no earlier than now. One that is under way does not write what has
+   * changed since, and may have been answered before this process stood still.
+   */
+  async renewNow(): Promise<void> {
     await this.#renewing
     await this.#renew()
   }

@@ -38,6 +38,7 @@ import {
   watchProcessMemory,
 } from '../process-parts.ts'
 import type { ProxyPolicy } from '../proxies.ts'
+import { problem, type Reply } from '../reply.ts'
 import { startSchedules } from '../scheduler.ts'
 import { createApiHandlers, type StaticFiles } from '../server.ts'
 import type { ServiceOptions } from '../service.ts'
@@ -557,22 +558,35 @@ class Member implements RunningMember {
 
   #open(owner: Owner): Owning {
     const { ctx } = owner
-    const staticFiles = this.#staticFiles
-    const functions = this.#functions
+    const { epoch } = this.#lock
+    const handlersFor = (proxies: ProxyPolicy) =>
+      createApiHandlers(this.#functions, this.#staticFiles, ctx, proxies, () => this.#whyUnsure(epoch))
     return {
       owner,
-      own: createApiHandlers(functions, staticFiles, ctx, this.#proxies),
-      passedOn: createApiHandlers(functions, staticFiles, ctx, membersAsProxies),
+      own: handlersFor(this.#proxies),
+      passedOn: handlersFor(membersAsProxies),
       links: new OwnerLinks({
         fleet: ctx.fleet,
         exchange: ctx.opamp,
-        epoch: this.#lock.epoch,
+        epoch,
         clock: this.#clock,
         timers: systemTimers,
         log: this.#options.log,
       }),
-      schedules: startSchedules(functions.schedules, ctx),
+      schedules: startSchedules(this.#functions.schedules, ctx),
     }
+  }
+
+  /**
+   * What to answer instead of a refusal where this process cannot know that it still owns this epoch: it stood still, say,
+   * sees no agents because it has cut its links since, and another process has all of them.
+   */
+  async #whyUnsure(epoch: number): Promise<Reply | null> {
+    if (this.#mayAct(epoch)) return null
+    await this.#membership.renewNow()
+    if (this.#mayAct(epoch)) return null
+    const isReplaced = this.#membership.owner?.id !== this.#self.memberId
+    return isReplaced ? problem('no-owner', {}, { 'Retry-After': '3' }) : problem('database-unavailable')
   }
 
   /**

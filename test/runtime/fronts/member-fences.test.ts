@@ -98,6 +98,34 @@ it('an owner commits nothing once the epoch has been raised, even before it has 
   expect(await groupsIn(database)).toEqual(before)
 })
 
+/** Ask for something that is refused by what the owner has in memory. */
+async function askForUnknown({ call }: TestMember, as: string) {
+  const answer = await call('GET', '/api/workloads/0000000000000000', { as })
+  return { status: answer.status, ...((await answer.json()) as { code: string }) }
+}
+const REFUSED = { status: 404, code: 'workload_not_found' }
+
+it('an owner that stood still refuses nothing by what it sees before it has renewed itself', async () => {
+  const database = await freshDatabase()
+  const clock = bentClock()
+  const owner = await startOwner(database, clock)
+  const as = await owner.token()
+  expect(await askForUnknown(owner, as)).toMatchObject(REFUSED)
+  clock.jump(30_000)
+  expect(await askForUnknown(owner, as)).toMatchObject(REFUSED)
+  const letRenew = await endRenewals(database, owner)
+  clock.jump(30_000)
+  expect(await askForUnknown(owner, as)).toMatchObject({ status: 503, code: 'database_unavailable' })
+  await letRenew()
+  expect(await askForUnknown(owner, as)).toMatchObject(REFUSED)
+  expect(owner.fatal()).toBeNull()
+  // As another one does that takes over.
+  await database.pool.execute('update process_epoch set epoch = epoch + 1')
+  clock.jump(30_000)
+  expect(await askForUnknown(owner, as)).toMatchObject({ status: 503, code: 'no_owner' })
+  expect(owner.fatal()).not.toBeNull()
+})
+
 it('an owner that has not renewed itself for three seconds sends no offer, and sends it once it has', async () => {
   const database = await freshDatabase()
   const clock = bentClock()
