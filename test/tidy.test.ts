@@ -582,6 +582,32 @@ test('the top level holds what it is meant to hold and nothing else', () => {
   expect([...top].filter((name) => !meant.includes(name ?? '') && !tools.includes(name ?? ''))).toEqual([])
 })
 
+test('every page that a manual leads to is there', () => {
+  const manuals = files.filter(({ path }) => /^(runtime\/.*\/)?README\.md$/.test(path))
+  expect(manuals.length).toBeGreaterThan(1)
+  const titles = (text: string) =>
+    [...text.matchAll(/^#+ (.*)$/gm)].map((match) =>
+      match[1]!
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
+    )
+  const dead = manuals.flatMap(({ path, text }) =>
+    [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+      .map((match) => match[1]!)
+      .filter((link) => !/^https?:/.test(link))
+      .filter((link) => {
+        const [page = '', part] = link.split('#')
+        const at = page === '' ? path : join(dirname(path), page)
+        const found = files.find((file) => file.path === at)
+        if (found === undefined) return !existsSync(join(ROOT, at))
+        return part !== undefined && !titles(found.text).includes(part)
+      })
+      .map((link) => `${path}: ${link}`),
+  )
+  expect(dead).toEqual([])
+})
+
 test('what the README names is there: files by their path or their name alone, and rooms', () => {
   const readme = files.find(({ path }) => path === 'README.md')!.text
   const named = (pattern: RegExp) => [...new Set([...readme.matchAll(pattern)].map((match) => match[1]!))]
