@@ -141,8 +141,11 @@ const REQUESTS = `select 'request' as kind, a.id, a.created_at as at, a.closed_a
   from approvals a join workloads w on w.id = a.workload_id
   where a.status <> 'pushed' and $14::text is null and $15::text is null and ($1::text is null or ${FITS_WORKLOAD})`
 
-/** A campaign, from its start on where it has started. */
-const CAMPAIGNS = `select 'campaign' as kind, c.id, coalesce(c.started_at, c.created_at) as at,
+/**
+ * A campaign, at its last push, or the last by the end of the stretch that is asked for: it may have begun days ago, and a
+ * reader of the last day is to be told what it brings to somebody now. At its start as long as it has pushed nothing.
+ */
+const CAMPAIGNS = `select 'campaign' as kind, c.id, coalesce(last.at, c.started_at, c.created_at) as at,
     c.ended_at as "endedAt",
     case when c.status = 'halted' then 'halted' when c.status = 'done' then 'succeeded'
       when c.status in ('aborted', 'rejected', 'withdrawn', 'expired', 'rolled_back') then 'ended'
@@ -155,7 +158,9 @@ const CAMPAIGNS = `select 'campaign' as kind, c.id, coalesce(c.started_at, c.cre
     null as "errorCause", null as "errorTitle", null::int as "targetCount", null::int as "appliedCount",
     null::int as "failedCount", 0 as "pushCount",
     case when c.status = 'halted' then c.halt end as halt
-  from campaigns c
+  from campaigns c left join lateral (
+    select max(m.submitted_at) as at from pushes m
+    where m.campaign_id = c.id and ($6::timestamptz is null or m.submitted_at <= $6)) as last on true
   where ($10 or c.started_at is not null) and $14::text is null and $15::text is null and ($1::text is null or exists (
     select from campaign_targets t join workloads w on w.id = t.workload_id
     where t.campaign_id = c.id and ${FITS_WORKLOAD}))`
@@ -194,7 +199,7 @@ const newestOf = (source: string): string => `(select * from (${source}) s
 /**
  * Whether the entries of campaigns, and of versions that apply by themselves, stand for their pushes: one of them would
  * fill the feed. A reader who narrows the feed to a workload, a kind, what went wrong or the campaign itself is shown
- * them; and what was brought by itself also where he looks at a stretch that ended: the entry stands at its last push.
+ * them; and what was brought by itself also where he looks at a stretch that ended: its entry stands at the last push of all.
  */
 function foldsOf(
   { workload, campaign, autoApply, kind, outcome, to }: ChangeFilter,

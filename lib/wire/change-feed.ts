@@ -28,7 +28,7 @@ export const ChangeRecord = named(
     kind: FeedKind,
     id: note('Of the push, the request, the campaign or the version that applied by itself.', string()),
     at: note(
-      'When it was pushed, requested or started; of a version that applied by itself its last push.',
+      'When it was pushed, requested or started; of a version that applied by itself its last push, and of a campaign its last one until `to`.',
       string(),
     ),
     ended_at: optional(string()),

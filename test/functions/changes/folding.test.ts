@@ -130,6 +130,24 @@ describe('a version that applies by itself, among the changes', () => {
   })
 })
 
+describe('a campaign, among the changes', () => {
+  it('is told where it began before the stretch that is asked for, and pushed within it', async () => {
+    const id = await scene.carry(1, { waves: [{ count: 1 }, {}] })
+    const { started_at: startedAt } = await scene.readCampaign(id)
+    const later = new Date(Date.parse(startedAt!) + 1).toISOString()
+    const [entry] = await changes()
+    const pushes = await changes(`?campaign=${id}`)
+    expect(entry).toMatchObject({ kind: 'campaign', id, at: pushes[0]!.at })
+    expect(await changes(`?from=${later}`)).toMatchObject([{ kind: 'campaign', id, push_count: 3 }])
+    // A stretch in its midst has it at what was its last push by then; one after it nothing.
+    const first = pushes.at(-1)!.at
+    expect(Date.parse(first)).toBeLessThan(Date.parse(pushes[0]!.at))
+    expect(await changes(`?from=${later}&to=${first}`)).toMatchObject([{ kind: 'campaign', id, at: first }])
+    const after = new Date(Date.parse(pushes[0]!.at) + 1).toISOString()
+    expect(await changes(`?from=${after}`)).toEqual([])
+  })
+})
+
 interface Plan {
   'Relation Name'?: string
   'Actual Rows': number
