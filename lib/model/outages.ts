@@ -9,6 +9,9 @@ const MINUTE_MS = 60_000
 /** Minutes between two losses of one outage, and from the first to the last: what goes on for hours is not one. */
 const GAP_MINUTES = 2
 const SPAN_MINUTES = 5
+/** A second peak is an outage of its own where it is so large a part of the first, and more than twice what is between. */
+const PEAK_SHARE = 0.1
+const VALLEY_SHARE = 0.5
 /** Environments that are told with their numbers. */
 const ENVIRONMENTS_MAX = 5
 
@@ -16,17 +19,6 @@ const ENVIRONMENTS_MAX = 5
 export function minuteOf(iso: string | undefined): number | null {
   const minute = Math.floor(Date.parse(iso ?? '') / MINUTE_MS)
   return Number.isNaN(minute) ? null : minute
-}
-
-/** Minutes in which something was lost, those together that may be of one outage. */
-export function runsOfMinutes(minutes: Iterable<number>): number[][] {
-  const runs: number[][] = []
-  for (const minute of [...new Set(minutes)].sort((a, b) => a - b)) {
-    const run = runs.at(-1)
-    if (run && minute - run.at(-1)! <= GAP_MINUTES && minute - run[0]! < SPAN_MINUTES) run.push(minute)
-    else runs.push([minute])
-  }
-  return runs
 }
 
 /** What is told of each workload that was lost. */
@@ -76,6 +68,13 @@ export class LossCount {
       this.#environments.set(name, (this.#environments.get(name) ?? 0) + count)
   }
 
+  /** Whether nothing was lost where others were: in other environments all, or in another cluster all. */
+  isElsewhere(other: LossCount): boolean {
+    const [a, b] = [this.#cluster ?? '', other.#cluster ?? '']
+    if (a !== '' && b !== '' && a !== b) return true
+    return ![...this.#environments.keys()].some((name) => other.#environments.has(name))
+  }
+
   #join(count: number, cluster: string): void {
     this.#count += count
     if (this.#cluster === null) this.#cluster = cluster
@@ -91,6 +90,81 @@ export class LossCount {
   }
 }
 
+/** What was lost in one minute. */
+interface LostInMinute {
+  losses: LossCount
+}
+
+/** Minutes in which something was lost, those together that may be of one outage. */
+function runsOfMinutes(minutes: Iterable<number>): number[][] {
+  const runs: number[][] = []
+  for (const minute of [...minutes].sort((a, b) => a - b)) {
+    const run = runs.at(-1)
+    if (run && minute - run.at(-1)! <= GAP_MINUTES && minute - run[0]! < SPAN_MINUTES) run.push(minute)
+    else runs.push([minute])
+  }
+  return runs
+}
+
+/**
+ * Cut a run where another outage begins: after the lowest minute between two peaks, and where many are lost in one place
+ * after many in another.
+ */
+function cutRun(run: readonly number[], lossesOf: (minute: number) => LossCount): number[][] {
+  const parts: number[][] = []
+  let part: number[] = []
+  let [peak, lowest, lowestAt] = [0, 0, 0]
+  let losses = new LossCount()
+  const begin = (minutes: number[]) => {
+    part = minutes
+    parts.push(part)
+    losses = new LossCount()
+    for (const minute of part) losses.merge(lossesOf(minute))
+    peak = Math.max(0, ...part.map((minute) => lossesOf(minute).count))
+    lowest = peak
+    lowestAt = part.length
+  }
+  begin([])
+  for (const minute of run) {
+    const now = lossesOf(minute)
+    const isGap = part.length > 0 && minute - part.at(-1)! > 1
+    if (isGap && lowest > 0) [lowest, lowestAt] = [0, part.length]
+    const isPeak =
+      now.count >= OUTAGE_MIN &&
+      Math.min(now.count, peak) >= Math.max(OUTAGE_MIN, PEAK_SHARE * Math.max(now.count, peak))
+    if (isPeak && lowest < VALLEY_SHARE * Math.min(now.count, peak)) begin([...part.splice(lowestAt), minute])
+    else if (isPeak && losses.isElsewhere(now)) begin([minute])
+    else {
+      part.push(minute)
+      losses.merge(now)
+      if (now.count >= peak) [peak, lowest, lowestAt] = [now.count, now.count, part.length]
+      else if (now.count < lowest) [lowest, lowestAt] = [now.count, part.length]
+    }
+  }
+  return parts
+}
+
+/** What was lost within the same minutes, as one. */
+export interface LostTogether<M> {
+  minute: number
+  /** What they have in common, where they are many. */
+  outage: Outage | null
+  of: M[]
+}
+
+/** Tell outages apart in what was lost by the minute: the only place that says what is one outage. */
+export function* groupLosses<M extends LostInMinute>(
+  byMinute: ReadonlyMap<number, M>,
+): Generator<LostTogether<M>> {
+  for (const run of runsOfMinutes(byMinute.keys()))
+    for (const part of cutRun(run, (minute) => byMinute.get(minute)!.losses)) {
+      const of = part.map((minute) => byMinute.get(minute)!)
+      const losses = new LossCount()
+      for (const one of of) losses.merge(one.losses)
+      yield { minute: part[0]!, outage: losses.count < OUTAGE_MIN ? null : losses.toOutage(), of }
+    }
+}
+
 /** Workloads, or what is about them, that were lost together. */
 export interface FoundOutage<T> {
   /** The first minute in which one was lost. */
@@ -101,24 +175,17 @@ export interface FoundOutage<T> {
 
 /** Those that were lost within the same minutes, where they are many; `lostOf` is null for what was not lost. */
 export function findOutages<T>(items: Iterable<T>, lostOf: (item: T) => Lost | null): FoundOutage<T>[] {
-  const byMinute = new Map<number, { item: T; lost: Lost }[]>()
+  const byMinute = new Map<number, LostInMinute & { members: T[] }>()
   for (const item of items) {
     const lost = lostOf(item)
     const minute = minuteOf(lost?.since)
     if (lost === null || minute === null) continue
-    const known = byMinute.get(minute)
-    if (known) known.push({ item, lost })
-    else byMinute.set(minute, [{ item, lost }])
+    const known = byMinute.get(minute) ?? { members: [], losses: new LossCount() }
+    known.members.push(item)
+    known.losses.add(lost)
+    byMinute.set(minute, known)
   }
-  return runsOfMinutes(byMinute.keys()).flatMap((run) => {
-    const own = run.flatMap((minute) => byMinute.get(minute)!)
-    if (own.length < OUTAGE_MIN) return []
-    const losses = new LossCount()
-    for (const minute of run) {
-      const inMinute = new LossCount()
-      for (const { lost } of byMinute.get(minute)!) inMinute.add(lost)
-      losses.merge(inMinute)
-    }
-    return { minute: run[0]!, outage: losses.toOutage(), members: own.map(({ item }) => item) }
-  })
+  return [...groupLosses(byMinute)].flatMap(({ minute, outage, of }) =>
+    outage === null ? [] : { minute, outage, members: of.flatMap(({ members }) => members) },
+  )
 }

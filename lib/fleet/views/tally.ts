@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import { type First, keepFirst } from '../../keep-first.ts'
-import { LossCount, lostOf, minuteOf, OUTAGE_MIN, runsOfMinutes } from '../../model/outages.ts'
+import { groupLosses, LossCount, type LostTogether, lostOf, minuteOf } from '../../model/outages.ts'
 import { noPresences, presenceOf } from '../../model/presence.ts'
 import { isAllUnhealthy, toneOfTrouble, troubleNow, troubleRank } from '../../model/troubles.ts'
 import { newestFirst } from '../../model/versions.ts'
@@ -68,14 +68,11 @@ const LEADING: First<Leading> = {
 }
 
 /** Those that were lost within the same minutes: as one where they are many. */
-function leadersOf(losts: readonly Lost[]): Leading[] {
-  const [losses, worst] = [new LossCount(), [] as SteadyRecord[]]
-  for (const lost of losts) {
-    losses.merge(lost.losses)
-    for (const record of lost.worst) keepFirst(worst, record, WORST)
-  }
-  if (losses.count < OUTAGE_MIN) return worst.map((record) => ({ record, lead: 0, outage: null }))
-  return [{ record: worst[0]!, lead: losses.count, outage: losses.toOutage() }]
+function leadersOf({ of, outage }: LostTogether<Lost>): Leading[] {
+  const worst: SteadyRecord[] = []
+  for (const lost of of) for (const record of lost.worst) keepFirst(worst, record, WORST)
+  if (outage === null) return worst.map((record) => ({ record, lead: 0, outage }))
+  return [{ record: worst[0]!, lead: outage.count, outage }]
 }
 
 /** The worst of all, where many that were lost together count as one and the largest stand first; and which these are. */
@@ -85,10 +82,9 @@ async function worstOf(
 ): Promise<{ worstIds: string[]; outages: Map<string, Outage> }> {
   const first: Leading[] = []
   for (const record of others) keepFirst(first, { record, lead: 0, outage: null }, LEADING)
-  for await (const piece of inTurns(runsOfMinutes(lost.keys()), CHUNK))
-    for (const run of piece)
-      for (const leading of leadersOf(run.map((minute) => lost.get(minute)!)))
-        keepFirst(first, leading, LEADING)
+  for await (const piece of inTurns(groupLosses(lost), CHUNK))
+    for (const together of piece)
+      for (const leading of leadersOf(together)) keepFirst(first, leading, LEADING)
   return {
     worstIds: first.map(({ record }) => record.id),
     outages: new Map(first.flatMap(({ record, outage }) => (outage === null ? [] : [[record.id, outage]]))),

@@ -19,3 +19,28 @@ it('what goes on for hours is not one, and a few are none', () => {
   expect(findOutages(hours, (lost) => lost).map(({ outage }) => outage.count)).toEqual([10, 10, 10, 10])
   expect(findOutages(hours.slice(0, 9), (lost) => lost)).toEqual([])
 })
+
+const many = (count: number, since: string, where: Partial<Lost> = {}): Lost[] =>
+  Array.from({ length: count }, () => ({ ...lostAt(since), ...where }))
+const countsOf = (...items: Lost[][]): number[] =>
+  findOutages(items.flat(), (lost) => lost).map(({ outage }) => outage.count)
+
+it('two peaks within minutes of each other are two, with what lies before the valley in the first', () => {
+  const peaks = [many(100, '02:31:10.000'), many(3, '02:32:10.000'), many(80, '02:33:10.000')]
+  expect(countsOf(...peaks)).toEqual([103, 80])
+  expect(countsOf(many(100, '02:31:10.000'), many(80, '02:33:10.000'))).toEqual([100, 80])
+  // One that swells, ebbs and drags on is one.
+  expect(countsOf(many(100, '02:31:10.000'), many(70, '02:32:10.000'), many(90, '02:33:10.000'))).toEqual([
+    260,
+  ])
+  expect(countsOf(many(900, '02:31:10.000'), many(40, '02:33:10.000'))).toEqual([940])
+  expect(countsOf(many(30, '02:31:10.000'), many(6, '02:33:10.000'))).toEqual([36])
+})
+
+it('many in one place right after many in another are two, and those of one place are one', () => {
+  const [east, west] = [{ cluster: 'east' }, { cluster: 'west' }]
+  expect(countsOf(many(60, '02:31:10.000', east), many(50, '02:32:10.000', west))).toEqual([60, 50])
+  const [qa, stage] = [{ environment: 'qa' }, { environment: 'stage' }]
+  expect(countsOf(many(60, '02:31:10.000', qa), many(50, '02:32:10.000', stage))).toEqual([60, 50])
+  expect(countsOf(many(60, '02:31:10.000', east), many(50, '02:32:10.000', east))).toEqual([110])
+})

@@ -157,6 +157,18 @@ describe('the numbers of the fleet', () => {
     ])
   })
 
+  it('tell of two outages within minutes of each other as two', async () => {
+    const lost = ['26', '28'].flatMap((minute) =>
+      Array.from({ length: 20 }, () =>
+        workload('disconnected', {
+          trouble: { kind: 'disconnected', since: `2026-07-01T19:${minute}:10.000Z` },
+        }),
+      ),
+    )
+    const { outages } = await tallyRecords(lost, systemClock)
+    expect([...outages.values()].map(({ count }) => count)).toEqual([20, 20])
+  })
+
   it('tell whose open alerts have lost their cause, and which names several have', async () => {
     const alerted = { open_alert_count: 1 }
     const fleet = [
