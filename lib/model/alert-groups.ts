@@ -22,7 +22,7 @@ export interface AlertGroup<A extends Groupable = AlertRecord> {
   key: string
   rule: AlertRecord['rule']
   common: Common
-  /** In the order in which they came; those of an outage by name, production first. */
+  /** In the order in which they came; those of an outage the worst first, then by name. */
   alerts: readonly A[]
 }
 
@@ -77,15 +77,13 @@ function groupOutages<A extends Groupable>(alerts: readonly A[]): AlertGroup<A>[
       key: `${rule} outage ${minute}`,
       rule,
       common: { kind: 'outage' as const, outage },
-      alerts: members.sort(byName),
+      alerts: members.sort((a, b) => alertRank(a) - alertRank(b) || byName(a, b)),
     })),
   )
 }
 
-function byName({ about: a }: Groupable, { about: b }: Groupable): number {
-  const production = Number(b?.is_production ?? false) - Number(a?.is_production ?? false)
-  return production || byBytes(a?.name ?? '', b?.name ?? '')
-}
+const byName = ({ about: a }: Groupable, { about: b }: Groupable): number =>
+  byBytes(a?.name ?? '', b?.name ?? '')
 
 /** Open alerts with one cause together, where there are two or more; the others as they came. */
 export function groupAlerts<A extends Groupable>(
@@ -122,7 +120,7 @@ export const isPressing = ({ severity, resolved_at: at }: Groupable): boolean =>
 
 function bandOf(alert: Groupable): number {
   if (isPressing(alert)) return 0
-  if (alert.resolved_at) return 2
+  if (alert.resolved_at) return 4
   if (WAITS.has(alert.rule)) return 1
   return alert.rule === 'version_outdated' ? 3 : 2
 }
@@ -133,6 +131,7 @@ const reachesProduction = ({ workload_id: id, resolved_at: at, about }: Groupabl
 
 /**
  * The order in which alerts are looked at, the lowest first: the critical ones, then what waits for somebody to decide,
- * then all else, old versions last; of each of these production first. Those that were resolved stay as they came.
+ * then all else, old versions last; of each of these production first. Those that were resolved stand behind all that is
+ * open.
  */
 export const alertRank = (alert: Groupable): number => bandOf(alert) * 2 + (reachesProduction(alert) ? 0 : 1)

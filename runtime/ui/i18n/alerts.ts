@@ -71,8 +71,12 @@ export const alertTexts = defineTexts({
       nowhere: 'no environment',
       elsewhere: (count: string) => `others ${count}`,
     },
-    othersTitle: 'Other alerts',
-    criticalTitle: 'Other critical alerts',
+    bandTitle: {
+      critical: 'Other critical alerts',
+      outage: 'Other alerts',
+      lost: 'Critical alerts of other moments',
+      rest: 'Other alerts',
+    },
     countOf: (shown: number, all: number) =>
       `${formatNumber(shown)} of ${formatNumber(all)} ${plural(all, 'alert', 'alerts')}`,
     undo: 'Undo',
@@ -199,8 +203,12 @@ export const alertTexts = defineTexts({
       nowhere: 'sans environnement',
       elsewhere: (count: string) => `autres ${count}`,
     },
-    othersTitle: 'Autres alertes',
-    criticalTitle: 'Autres alertes critiques',
+    bandTitle: {
+      critical: 'Autres alertes critiques',
+      outage: 'Autres alertes',
+      lost: 'Alertes critiques d’autres moments',
+      rest: 'Autres alertes',
+    },
     countOf: (shown: number, all: number) =>
       `${formatNumber(shown)} sur ${formatNumber(all)} ${plural(all, 'alerte', 'alertes')}`,
     undo: 'Annuler',

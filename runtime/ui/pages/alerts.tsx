@@ -125,8 +125,7 @@ function GroupedAlerts({ alerts, reload }: { alerts: readonly AlertRecord[]; rel
     <AlertTable alerts={rows} reload={reload} chosen={chosen} label={label} told={told} />
   )
   // Each table has a name of its own.
-  const titleOf = ({ kind }: AlertBand) =>
-    !hasGroups ? words.title : kind === 'critical' ? words.criticalTitle : words.othersTitle
+  const titleOf = ({ kind }: AlertBand) => (!hasGroups ? words.title : words.bandTitle[kind])
   return (
     <>
       <ChosenBar alerts={picked} chosen={chosen} onResolve={() => open(picked)} />

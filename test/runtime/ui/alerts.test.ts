@@ -51,7 +51,7 @@ const groupsOf = (alerts: readonly AlertRecord[]) => {
   }
 }
 
-test('what is critical and open stands first, and all else as it came', () => {
+test('what is critical and open stands first, then all else that is open, and what was resolved last', () => {
   const critical = { severity: 'critical' }
   const came = [
     alert('1', 'campaign_failures', 'a'),
@@ -60,7 +60,7 @@ test('what is critical and open stands first, and all else as it came', () => {
     alert('4', 'config_drift', 'd'),
     alert('5', 'workload_down', 'e', critical),
   ]
-  expect(pressingFirst(came).map(({ id }) => id)).toEqual(['3', '5', '1', '2', '4'])
+  expect(pressingFirst(came).map(({ id }) => id)).toEqual(['3', '5', '1', '4', '2'])
 })
 
 test('of what is equally bad production stands first, then what waits for a decision, and old versions last', () => {
@@ -153,7 +153,7 @@ test('many that went down within the same minutes are one, with where they run; 
     ['critical', 0, ['x']],
     ['outage', 1, []],
     [
-      'rest',
+      'lost',
       0,
       alone
         .map(({ id }) => id)
@@ -179,6 +179,27 @@ test('many that went down within the same minutes are one, with where they run; 
   language.value = 'fr'
   expect(describeAlertGroup('workload_down', group!.common)).toMatch(/^90 workloads ont disparu à /)
   language.value = 'en'
+})
+
+test('no group of warnings stands above what is critical, and of what is equally bad the newest stands first', () => {
+  const critical = { severity: 'critical' }
+  const outage = lostAt('2026-07-01T08:00:05.000Z', 20, 1_000)
+  const calm = lostAt('2026-07-01T09:00:05.000Z', 20, 1_000, ['staging']).map((one) => ({
+    ...one,
+    rule: 'workload_unhealthy' as const,
+    severity: 'warning' as const,
+  }))
+  const later = lostAt('2026-07-01T10:00:05.000Z', 15, 1_000)
+  const alone = alert('alone', 'workload_down', 'c', { ...critical, fired_at: '2026-07-01T02:00:00.000Z' })
+  const old = [alert('3', 'version_outdated', 'a'), alert('4', 'version_outdated', 'b')]
+  const bands = bandAlerts([...later, ...calm, ...old, ...outage, alone])
+  expect(
+    bands.map(({ groups, others }) => [groups.map(({ alerts: own }) => own.length), others.length]),
+  ).toEqual([
+    [[15, 20], 0],
+    [[], 1],
+    [[20, 2], 0],
+  ])
 })
 
 test('nine are told one by one, and what goes down one by one for hours is no outage', () => {
