@@ -133,7 +133,7 @@ async function judgeRisk(
 ): Promise<PushedRisk | null> {
   const compared = await compareWithRunning(parts, target.workloadId, draft)
   if (!compared.ok) return null
-  const { severity, reasons, reason_codes = [] } = riskOfPush({ draft, target, diff: compared.diff })
+  const { severity, reasons, reason_codes = [] } = riskOfPush({ draft, target, ...compared })
   return { severity, reasons, reason_codes, compared_with: compared.comparedWith }
 }
 

@@ -7,6 +7,7 @@ import type { ValidationResult } from '../wire/validation.ts'
 import { type ComponentRef, excludedInstances } from './check/components.ts'
 import type { ConfigTarget } from './check/target.ts'
 import { listFailing, type WeighedRisk, weighRisks } from './mend.ts'
+import { riskOfTakeOver, TAKES_OVER, takesOver } from './take-over.ts'
 
 const FAILED_HERE = { code: 'failed_here', reason: 'This config failed here when it was last pushed.' }
 const NO_RISK: WeighedRisk = { severity: 'none', mended: [], highCount: 0 }
@@ -25,21 +26,25 @@ export interface PlanFacts {
   policy: PolicyEvaluation
 }
 
+/** What tells how risky a draft is. */
+type RiskFacts = Pick<PlanFacts, 'draft' | 'target' | 'diff' | 'comparedWith'>
+
 /**
  * How risky a draft is: by what it changes, high where it failed here, however little it changes, and less where it only
- * gives up a destination that nobody can reach.
+ * gives up a destination that nobody can reach. One that takes over what instances report is never without a risk.
  */
 function riskOf(
-  { draft, target, diff }: Pick<PlanFacts, 'draft' | 'target' | 'diff'>,
+  { draft, target, diff, comparedWith }: RiskFacts,
   { severity, mended }: WeighedRisk,
 ): Omit<ConfigPlan['risk_score'], 'applies_to_count'> {
   const { reasons, reason_codes: codes = [] } = diff?.risk_score ?? { reasons: [] }
   const hasFailed = target.failedHashes.has(configHash(draft))
+  const isFirst = takesOver(comparedWith)
   const first = [...(hasFailed ? [FAILED_HERE] : []), ...(mended.length > 0 ? [MENDS] : [])]
   return {
-    severity: hasFailed ? 'high' : severity,
-    reasons: [...first.map(({ reason }) => reason), ...reasons],
-    reason_codes: [...first.map(({ code }) => code), ...codes],
+    severity: hasFailed ? 'high' : isFirst ? riskOfTakeOver(severity) : severity,
+    reasons: [...first.map(({ reason }) => reason), ...reasons, ...(isFirst ? [TAKES_OVER.title] : [])],
+    reason_codes: [...first.map(({ code }) => code), ...codes, ...(isFirst ? [TAKES_OVER.rule] : [])],
     ...(mended.length === 0 ? {} : { mended_risk_ids: [...mended] }),
   }
 }
@@ -48,9 +53,8 @@ const weigh = ({ diff, target }: Pick<PlanFacts, 'target' | 'diff'>): WeighedRis
   diff === null ? NO_RISK : weighRisks(diff, target.failing)
 
 /** How risky it is to push a draft, in the words of its plan. */
-export const riskOfPush = (
-  facts: Pick<PlanFacts, 'draft' | 'target' | 'diff'>,
-): Omit<ConfigPlan['risk_score'], 'applies_to_count'> => riskOf(facts, weigh(facts))
+export const riskOfPush = (facts: RiskFacts): Omit<ConfigPlan['risk_score'], 'applies_to_count'> =>
+  riskOf(facts, weigh(facts))
 
 /** What a push of a draft to a workload would do, and what stands in its way. */
 export function planPush(facts: PlanFacts): Omit<ConfigPlan, 'export'> {

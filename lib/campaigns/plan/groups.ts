@@ -1,3 +1,4 @@
+import { riskOfTakeOver, TAKES_OVER, takesOver } from '../../configs/take-over.ts'
 import { configHash } from '../../model/config-hash.ts'
 import {
   type GroupPosition,
@@ -175,7 +176,7 @@ export async function showChange(
       ? { risks: [] }
       : {
           compared_with: texts.comparedWith,
-          ...(await judgeRisk(parts, texts.base, texts.result)),
+          ...(await judgeRisk(parts, texts)),
         }),
   }
 }
@@ -183,8 +184,7 @@ export async function showChange(
 /** How risky a change is, by the rules of the plan of a single request. */
 async function judgeRisk(
   { configs }: Pick<CampaignParts, 'configs'>,
-  baseText: string,
-  targetText: string,
+  { base: baseText, result: targetText, comparedWith }: ComparedTexts,
 ): Promise<Pick<CampaignGroup, 'risk' | 'risks'>> {
   const found = await configs.diff({ baseText, targetText, workload: null, peers: [] })
   if (!found.ok) throw new JudgeBusy(found)
@@ -192,7 +192,8 @@ async function judgeRisk(
   if (!valid) return { risks: [] }
   const worth = items.filter(({ risk }) => risk === 'high' || risk === 'medium')
   const risks = new Map(worth.map(({ rule, title, risk }) => [`${rule}\n${title}`, { rule, title, risk }]))
-  return { risk: score.severity, risks: [...risks.values()] }
+  if (!takesOver(comparedWith)) return { risk: score.severity, risks: [...risks.values()] }
+  return { risk: riskOfTakeOver(score.severity), risks: [...risks.values(), TAKES_OVER] }
 }
 
 /** A counted value as the wire shows it. */

@@ -163,7 +163,7 @@ export const campaignTexts = defineTexts({
     linesOf: (name: string) => `diff of ${name}`,
     sameText: 'They run this text already.',
     againstReported:
-      'Nothing was ever pushed to these workloads, or nothing of it stayed. They are compared with what their instances report to run.',
+      'Nothing was ever pushed to these workloads, or nothing of it stayed. They are compared with what their instances report to run. The push takes that over: it is replaced whole.',
     againstNothing:
       'Nothing was ever pushed to these workloads, or nothing of it stayed, and what their instances report is not known. They are compared with nothing: what they lose is not shown.',
     ownValue: 'own value',
@@ -553,7 +553,7 @@ export const campaignTexts = defineTexts({
     linesOf: (name: string) => `diff de ${name}`,
     sameText: 'Ils exécutent déjà ce texte.',
     againstReported:
-      'Rien n’a jamais été poussé vers ces workloads, ou rien n’en est resté. Ils sont comparés à ce que leurs instances disent exécuter.',
+      'Rien n’a jamais été poussé vers ces workloads, ou rien n’en est resté. Ils sont comparés à ce que leurs instances disent exécuter. La poussée le reprend : tout y est remplacé.',
     againstNothing:
       'Rien n’a jamais été poussé vers ces workloads, ou rien n’en est resté, et ce que leurs instances disent exécuter n’est pas connu. Ils sont comparés à rien : ce qu’ils perdent n’est pas montré.',
     ownValue: 'valeur propre',

@@ -85,6 +85,8 @@ export const changeTexts = defineTexts({
     notComparedAway: 'not compared: nothing is connected',
     checkUnknown: 'not known: nothing is connected',
     againstReported: 'It is compared with what the instances report to run.',
+    takesOver:
+      'The push takes that over: it is replaced whole by this text, and there is no earlier config to go back to.',
     notOurs: {
       never: 'Nothing was pushed here yet.',
       failed: (hash: string) => `${hash} was pushed and failed, with nothing to go back to.`,
@@ -137,7 +139,7 @@ export const changeTexts = defineTexts({
     requestedBy: (who: string) => `requested by ${who}`,
     state: {
       pending: 'waiting for approval',
-      approved: 'approved',
+      approved: 'approved, waits for the push',
       pushed: 'pushed',
       rejected: 'rejected',
       withdrawn: 'withdrawn',
@@ -307,6 +309,8 @@ export const changeTexts = defineTexts({
     notComparedAway: 'non comparé : rien n’est connecté',
     checkUnknown: 'inconnu : rien n’est connecté',
     againstReported: 'La comparaison est faite avec ce que les instances disent exécuter.',
+    takesOver:
+      'La poussée le reprend : ce texte le remplace en entier, et il n’y a pas de config antérieure vers laquelle revenir.',
     notOurs: {
       never: 'Rien n’a encore été poussé ici.',
       failed: (hash: string) => `${hash} a été poussée et a échoué, sans retour possible.`,
@@ -359,7 +363,7 @@ export const changeTexts = defineTexts({
     requestedBy: (who: string) => `demandé par ${who}`,
     state: {
       pending: 'en attente d’approbation',
-      approved: 'approuvé',
+      approved: 'approuvé, attend la poussée',
       pushed: 'poussé',
       rejected: 'rejeté',
       withdrawn: 'retiré',
@@ -513,6 +517,8 @@ export const changeTexts = defineTexts({
       'community.sampling.percentage.safe_range': 'Le taux d’échantillonnage sort des bornes permises.',
       'community.exporters.critical_removal':
         'Plus aucun pipeline n’envoie vers cet exporteur, qui compte en production.',
+      takes_over:
+        'Elle remplace ce que les instances disent exécuter, sans config antérieure vers laquelle revenir.',
       failed_here: 'Cette config a échoué ici à sa dernière poussée.',
       mends_unreachable: 'Aucune instance n’atteint la destination qu’elle remplace.',
       exporter_removed: 'Un exporteur est retiré.',

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { riskOfTakeOver } from '../../../lib/configs/take-over.ts'
 import type { ConfigDiff } from '../../../lib/wire/diff.ts'
 import type { ComparedWith, ConfigPlan, RiskLevel, RiskScore } from '../../../lib/wire/plan.ts'
 import { changeTexts } from '../i18n/change.ts'
@@ -173,6 +174,15 @@ const PlannedRisk = ({ of: { risk_score: risk, compared_with: comparedWith, summ
   <RiskOf of={risk} comparedWith={comparedWith} isAway={summary !== undefined && findsNobody({ summary })} />
 )
 
+/** That a push replaces what instances report to run, with no way back to that. */
+const TakesOver = () => (
+  <p>
+    <Mark tone="warn" shape="triangle">
+      {say(changeTexts).takesOver}
+    </Mark>
+  </p>
+)
+
 /** Why there is nothing to compare, below how risky it is where somebody is to decide. */
 function NothingBefore({ risk, children }: { risk: ComponentChildren; children: ComponentChildren }) {
   if (risk === null) return <>{children}</>
@@ -183,6 +193,19 @@ function NothingBefore({ risk, children }: { risk: ComponentChildren; children: 
     </section>
   )
 }
+
+/** That a draft changes nothing; where it is what the instances report to run, that it takes that over. */
+const Unchanged = ({ reported, risk }: { reported: string | null; risk: ComponentChildren }) =>
+  reported === null ? (
+    <p class="muted">{say(changeTexts).nothingChanged}</p>
+  ) : (
+    <NothingBefore risk={risk}>
+      <p class="muted">
+        {reported} {say(changeTexts).sameAsReported}
+      </p>
+      <TakesOver />
+    </NothingBefore>
+  )
 
 /** What a change does, in words: added, removed, rerouted, risky. */
 export function DiffSummary({
@@ -202,9 +225,7 @@ export function DiffSummary({
   /** Whether the checks found errors in `after`; then nobody knows what it would do. */
   isInvalid: boolean
   /** The plan of `after`, which also knows whether it failed here; null where there is none. */
-  planned?:
-    | (Pick<ConfigPlan, 'compared_with'> & Partial<Pick<ConfigPlan, 'summary'>> & { risk_score: Risk })
-    | null
+  planned?: Planned | null
   /** Why there is no `before`, where it is not that no config ran before; null where it is. */
   whyNothing?: string | null
 }) {
@@ -222,20 +243,24 @@ export function DiffSummary({
         <p class="muted">{whyNothing ?? words.firstConfig}</p>
       </NothingBefore>
     )
-  if (before === after)
-    return (
-      <p class="muted">{reported === null ? words.nothingChanged : `${reported} ${words.sameAsReported}`}</p>
-    )
+  if (before === after) return <Unchanged reported={reported} risk={plannedRisk} />
   if (diff.failure) return <FailureNotice failure={diff.failure} retry={diff.reload} />
   if (diff.data === null) return <p class="muted">{words.checking}</p>
   const { data } = diff
   const isJudged = data.valid && !isInvalid
+  const overall = data.summary.overall_risk
   return (
     <Summary
       of={data}
       workloadId={workloadId}
       reported={reported}
-      risk={isJudged ? (plannedRisk ?? <RiskMark risk={data.summary.overall_risk} />) : <RiskUnknown />}
+      risk={
+        isJudged ? (
+          (plannedRisk ?? <RiskMark risk={reported === null ? overall : riskOfTakeOver(overall)} />)
+        ) : (
+          <RiskUnknown />
+        )
+      }
       mended={planned?.risk_score.mended_risk_ids ?? []}
     />
   )
@@ -261,9 +286,12 @@ function Summary({
     <section class="pane" aria-label={words.what}>
       <SummaryHead risk={risk} />
       {reported !== null && (
-        <p class="muted">
-          {reported} {words.againstReported}
-        </p>
+        <>
+          <p class="muted">
+            {reported} {words.againstReported}
+          </p>
+          <TakesOver />
+        </>
       )}
       <Unreadable diff={data} />
       {lines.length === 0 && data.valid && <p class="muted">{words.noMeaning}</p>}

@@ -58,6 +58,7 @@ test('a first takeover is compared with what runs, says so, and a new destinatio
   await page.goto(`/workloads/${id}/changes/${approval.id}`)
   await what().getByText('Nothing was pushed here yet.', { exact: false }).waitFor()
   await what().getByText('It is compared with what the instances report to run.', { exact: false }).waitFor()
+  await what().getByText('there is no earlier config to go back to', { exact: false }).first().waitFor()
   await what().getByText('high risk', { exact: true }).waitFor()
   await what()
     .getByText(/exporters\.otlphttp\/eu|otlphttp\/eu/)
@@ -156,6 +157,9 @@ test('of a text that cannot be read nobody says that it has no risk', async () =
   await page
     .getByText('The draft is the same as what its instances report to run.', { exact: false })
     .waitFor()
+  // It changes nothing that they do, and is not without any risk: from then on what muster sends is what they run.
+  await what().getByText('medium risk', { exact: true }).waitFor()
+  await what().getByText('there is no earlier config to go back to', { exact: false }).waitFor()
   await pasteInto(page, page.getByRole('textbox', { name: 'Draft' }), `${WITH_DESTINATION}  broken: [`)
   await what().getByText('risk not known', { exact: true }).waitFor()
   await expect

@@ -70,6 +70,7 @@ it('a take-over is compared with what the hosts report, and says what they lose'
   expect(group!.risks.map(({ title }) => title)).toEqual(
     expect.arrayContaining(['Pipeline logs removed', 'Exporter removed', 'New destination']),
   )
+  expect(group!.risks.map(({ rule }) => rule)).toContain('takes_over')
 })
 
 it('hosts that report otherwise are a group of their own, and of one that reports nothing it is said', async () => {

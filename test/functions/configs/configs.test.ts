@@ -15,6 +15,8 @@ service:
   pipelines:
     traces: {receivers: [otlp], processors: [memory_limiter, batch], exporters: [otlp]}
 `
+const TAKEN_OVER =
+  'It replaces what the instances report to run, and there is no earlier config to go back to.'
 const RISKY = GOOD.replace('exporters: [otlp]', 'exporters: [debug]')
 
 const components = (receivers: string[]) =>
@@ -261,8 +263,14 @@ describe('POST /api/workloads/:id/config/plan', () => {
     const { json } = await plan('new', GOOD.replace('[memory_limiter, batch]', '[batch]'))
     expect(json).toMatchObject({
       compared_with: 'reported',
-      risk_score: { severity: 'high', reasons: ['Memory limiter removed from pipeline'] },
+      risk_score: { severity: 'high', reasons: ['Memory limiter removed from pipeline', TAKEN_OVER] },
       targets: [{ active_config_unavailable: true, high_risk_change_count: 1 }],
+    })
+    // However little it changes: what runs is replaced, and nothing is there to go back to.
+    expect((await plan('new', GOOD)).json.risk_score).toMatchObject({
+      severity: 'medium',
+      reasons: [TAKEN_OVER],
+      reason_codes: ['takes_over'],
     })
     expect((await plan('w1', GOOD)).json.compared_with).toBe('active')
     expect((await plan('sdk', GOOD)).json.compared_with).toBe('nothing')
