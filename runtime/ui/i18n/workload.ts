@@ -149,6 +149,8 @@ export const workloadTexts = defineTexts({
         `${n(count)} ${plural(count, 'change waits', 'changes wait')} for approval.`,
         '',
       ],
+      approved: (title: string, who: string, ago: string) =>
+        `“${title}” is approved${who && ` by ${who}`} (${ago}) and waits for the push.`,
       readOnly: {
         not_a_collector: [
           'Configs cannot be pushed to it.',
@@ -180,6 +182,7 @@ export const workloadTexts = defineTexts({
       health: 'See the health',
       push: 'See the push',
       approval: 'Review',
+      toPush: 'To the push',
       history: 'See the history',
       stages: 'See the stages',
       versions: 'Compare versions',
@@ -418,6 +421,8 @@ export const workloadTexts = defineTexts({
         `${n(count)} ${plural(count, 'modification attend', 'modifications attendent')} une approbation.`,
         '',
       ],
+      approved: (title: string, who: string, ago: string) =>
+        `« ${title} » est approuvée${who && ` par ${who}`} (${ago}) et attend la poussée.`,
       readOnly: {
         not_a_collector: [
           'On ne peut pas lui pousser de config.',
@@ -449,6 +454,7 @@ export const workloadTexts = defineTexts({
       health: 'Voir la santé',
       push: 'Voir la poussée',
       approval: 'Examiner',
+      toPush: 'Vers la poussée',
       stages: 'Voir les étapes',
       history: 'Voir l’historique',
       versions: 'Comparer les versions',

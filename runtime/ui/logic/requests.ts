@@ -1,4 +1,5 @@
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import { shortHash } from '../i18n/format.ts'
 import type { Shape } from '../parts/icons.tsx'
 import { WAITS_LOOK } from './campaigns.ts'
 import type { Tone } from './diagnosis.ts'
@@ -12,3 +13,7 @@ export const REQUEST_LOOK: Record<ApprovalRecord['status'], readonly [Tone, Shap
   withdrawn: ['idle', 'cross'],
   retired: ['idle', 'dot'],
 }
+
+/** What a request is called: the first line of its comment, else its hash. */
+export const titleOf = (of: Pick<ApprovalRecord, 'request_comment' | 'draft_hash'>): string =>
+  of.request_comment.split('\n')[0]?.trim() || shortHash(of.draft_hash)

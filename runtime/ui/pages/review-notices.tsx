@@ -9,8 +9,10 @@ import { reviewNoticeTexts } from '../i18n/review-notices.ts'
 import { standingTexts } from '../i18n/standing.ts'
 import { describeReason } from '../i18n/trouble.ts'
 import { appliedHashes } from '../logic/pushes.ts'
+import { titleOf } from '../logic/requests.ts'
 import { findStillThere, pickTouched } from '../logic/still-there.ts'
 import { useStanding } from '../parts/fleet-standing.tsx'
+import { useApproved } from '../state/approved.ts'
 import { api } from '../state/endpoints.ts'
 import { may, me } from '../state/session.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
@@ -148,10 +150,6 @@ export function FailedBefore({ workloadId, hash }: { workloadId: string; hash: s
   )
 }
 
-/** What a request is called: the first line of its comment, else its hash. */
-const titleOf = (of: Pick<ApprovalRecord, 'request_comment' | 'draft_hash'>): string =>
-  of.request_comment.split('\n')[0]?.trim() || shortHash(of.draft_hash)
-
 /** Which request that waits a new one for the same target group takes the place of; nothing where none waits there. */
 export function TakesPlaceOf({ workloadId, group }: { workloadId: string; group: string }) {
   const words = say(reviewNoticeTexts)
@@ -185,12 +183,7 @@ export function TakesPlaceOf({ workloadId, group }: { workloadId: string; group:
 export function ApprovedBeside({ approval }: { approval: ApprovalRecord }) {
   const words = say(reviewNoticeTexts)
   const { workload_id: id } = approval
-  const approved = useResource(
-    may('config:request', id) ? `approved:${id}` : null,
-    (abort) => api.approvalsOf(id, 'approved', abort),
-    (frame) => frame.type === 'approval_update' && frame.approval.workload_id === id,
-  )
-  const others = (approved.data ?? []).filter((one) => one.id !== approval.id)
+  const others = (useApproved(id).data ?? []).filter((one) => one.id !== approval.id)
   return others.map((one) => (
     <div key={one.id} class="notice t-warn" role="note">
       <div>

@@ -1,10 +1,12 @@
 import { useRef } from 'preact/hooks'
 import { readOnlyReason } from '../../../lib/model/workload-states.ts'
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { describeError, describeGroup, describeWhy } from '../i18n/causes.ts'
+import { changeTexts } from '../i18n/change.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatAgo, formatList, shortHash } from '../i18n/format.ts'
@@ -15,8 +17,10 @@ import { describeReason } from '../i18n/trouble.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { type Diagnosis, diagnose, toneOf } from '../logic/diagnosis.ts'
 import { listComponents, pathOfComponent } from '../logic/health.ts'
+import { titleOf } from '../logic/requests.ts'
 import { isStall, memberCountOf, valueSinceHalt } from '../logic/rollouts.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
+import { useApproved } from '../state/approved.ts'
 import { api } from '../state/endpoints.ts'
 import { can, holds, may } from '../state/session.ts'
 import type { Failing } from '../state/use-failing.ts'
@@ -256,8 +260,31 @@ function Waiting({ of: { id, waiting_approval_count: count } }: { of: TabProps['
   )
 }
 
+/** Changes that are approved and that nobody has pushed: who let them through, since when, and the way to the push. */
+function Approved({ of, id }: { of: Told['approved']; id: string }) {
+  const words = say(workloadTexts)
+  return of.map((one) => (
+    <div key={one.id} class="also">
+      <p>
+        {words.say.approved(
+          titleOf(one),
+          formatList(one.approvals.map(({ by }) => by)),
+          formatAgo(one.approved_at ?? one.created_at),
+        )}{' '}
+        {one.approvals_short === true && say(changeTexts).approvalsShort}
+      </p>
+      <ActionLink href={`/workloads/${id}/changes/${one.id}`}>
+        {may('workload:push_config') ? words.see.toPush : words.see.approval}
+      </ActionLink>
+    </div>
+  ))
+}
+
 /** What the sentence is made of, as it was when all of it had been read. */
-type Told = Pick<TabProps, 'workload' | 'history' | 'failing' | 'complaint'> & { diagnosis: Diagnosis }
+type Told = Pick<TabProps, 'workload' | 'history' | 'failing' | 'complaint'> & {
+  diagnosis: Diagnosis
+  approved: readonly ApprovalRecord[]
+}
 
 /** What there is to say, once all that it is made of is there: a cause that came later would turn it into another. */
 function useTold({ workload, topology, history, failing, complaint, isReadInFull }: TabProps): Told | null {
@@ -269,9 +296,10 @@ function useTold({ workload, topology, history, failing, complaint, isReadInFull
     (abort) => api.rollout(workload.id, rolloutId ?? '', abort),
     touchesWorkload(workload.id),
   )
-  if (isReadInFull && isSettled(rollout)) {
+  const approved = useApproved(workload.id)
+  if (isReadInFull && isSettled(rollout) && isSettled(approved)) {
     const diagnosis = diagnose(workload, topology.data, history.data ?? [], rollout.data)
-    told.current = { workload, history, failing, complaint, diagnosis }
+    told.current = { workload, history, failing, complaint, diagnosis, approved: approved.data ?? [] }
   }
   return told.current?.workload.id === workload.id ? told.current : null
 }
@@ -302,6 +330,7 @@ export function WorkloadSentence(of: TabProps) {
       <FromOthers of={diagnosis} workload={workload} topology={of.topology} />
       {action && <ActionLink href={action.href}>{action.text}</ActionLink>}
       {diagnosis.kind !== 'approval' && workload.waiting_approval_count > 0 && <Waiting of={workload} />}
+      <Approved of={told.approved} id={workload.id} />
     </div>
   )
 }

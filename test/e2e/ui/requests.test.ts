@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { findBarriers } from './support/browser.ts'
+import { photograph } from './support/pictures.ts'
 import { GATEWAY_FASTER, GATEWAY_KAFKA, SECRETIVE } from './support/scene.ts'
 import { connectManaged, page, seen, service, useStage } from './support/stage.ts'
 
@@ -63,6 +64,31 @@ describe('a request', () => {
     await expect.poll(() => button('Push').count()).toBe(0)
     await button('Edit as a new draft').click()
     await page.getByRole('textbox', { name: 'Draft' }).getByText('timeout: 2s').waitFor()
+  })
+
+  test('that is approved and not pushed stands on the page of its workload, in the words of the changes', async () => {
+    const mine = await request(GATEWAY_FASTER, 'Faster, once approved')
+    await service.api.post(`${approvals()}/${mine}/approve`, { comment: 'fine' }, 200)
+    await page.goto(`/workloads/${id}`)
+    const said = page.getByRole('status').filter({ hasText: '“Faster, once approved”' })
+    await said
+      .getByText(/“Faster, once approved” is approved by admin@example\.com \(.+\) and waits for the push\./)
+      .waitFor()
+    await expect.poll(() => findBarriers(page)).toEqual([])
+    await photograph('approved-waits')
+    await said.getByRole('link', { name: 'To the push', exact: true }).click()
+    await page.getByRole('heading', { name: 'Faster, once approved', level: 1 }).waitFor()
+    await button('Push').waitFor()
+    await page.goto('/changes')
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'Faster, once approved' })
+      .getByText('approved, waits for the push', { exact: true })
+      .waitFor()
+    await service.api.post(`${approvals()}/${mine}/withdraw`, {}, 200)
+    await page.goto(`/workloads/${id}`)
+    await page.getByText('All is well', { exact: false }).waitFor()
+    await expect.poll(() => page.getByText('waits for the push').count()).toBe(0)
   })
 
   test('that a newer one replaced is still there, and says so', async () => {
