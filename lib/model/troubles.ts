@@ -58,6 +58,20 @@ const QUIET_TROUBLES: ReadonlySet<WorkloadTrouble['kind']> = new Set([
 export const toneOfTrouble = ({ kind }: WorkloadTrouble): 'bad' | 'warn' =>
   QUIET_TROUBLES.has(kind) ? 'warn' : 'bad'
 
+/** Troubles that are about a config: it failed, halts, does not run everywhere, or was changed on a host. */
+const CONFIG_TROUBLES: ReadonlySet<WorkloadTrouble['kind']> = new Set([
+  'push_failed',
+  'rollout_halted',
+  'rolled_back',
+  'some_failed',
+  'drifted',
+  'altered',
+])
+
+/** Whether a trouble comes from a config, however long ago that was pushed; of any other its cause may be elsewhere. */
+export const isOfConfig = ({ kind, under_push: since }: WorkloadTrouble): boolean =>
+  CONFIG_TROUBLES.has(kind) || since !== undefined
+
 /** The trouble that a workload has now; null where it has none. An old version alone is work to do, and no trouble. */
 export const troubleNow = ({
   archived_at: archivedAt,

@@ -129,6 +129,7 @@ export async function readFleetSummary(parts: SummaryParts): Promise<FleetSummar
     counts: tally.counts,
     troubled_count: tally.troubledCount,
     loud_count: tally.loudCount,
+    of_config_count: tally.ofConfigCount,
     worst,
     versions: { count: tally.versions.count, first: [...tally.versions.first] },
     alerts: {

@@ -32,6 +32,10 @@ export const FleetSummary = named(
       number(),
     ),
     loud_count: note('Those of them whose trouble is more than drift or a part that is degraded.', number()),
+    of_config_count: note(
+      'Those of them whose trouble comes from a config, pushed whenever: it failed, halts, does not run everywhere, was changed on a host, or instances are unhealthy since it was pushed.',
+      number(),
+    ),
     worst: note(
       'The worst among them; at most three. Ten or more that lost their instances within the same minutes are one: the worst of them, with the outage. The largest stand first.',
       array(assign(FleetSummaryWorkload, type({ outage: optional(Outage) }))),

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { type First, keepFirst } from '../../keep-first.ts'
 import { groupLosses, LossCount, type LostTogether, lostOf, minuteOf } from '../../model/outages.ts'
 import { noPresences, presenceOf } from '../../model/presence.ts'
-import { isAllUnhealthy, toneOfTrouble, troubleNow, troubleRank } from '../../model/troubles.ts'
+import { isAllUnhealthy, isOfConfig, toneOfTrouble, troubleNow, troubleRank } from '../../model/troubles.ts'
 import { newestFirst } from '../../model/versions.ts'
 import { compareNames, nameOf } from '../../model/workload-names.ts'
 import { eachInTurns, inTurns } from '../../turns.ts'
@@ -22,9 +22,13 @@ const CHUNK = 500
 /** The numbers of the whole fleet, archived workloads left out. */
 export interface FleetTally {
   counts: FleetSummary['counts']
-  /** Workloads that have a trouble now, as the fleet's list shows it, and those of them whose trouble is loud. */
+  /**
+   * Workloads that have a trouble now, as the fleet's list shows it; those of them whose trouble is loud, and whose
+   * trouble comes from a config.
+   */
   troubledCount: number
   loudCount: number
+  ofConfigCount: number
   /** The ids of the worst among them, as the fleet's list begins; `WORST_NAMED_MAX` at most. */
   worstIds: readonly string[]
   /** Of those of them that stand for an outage of many: how many, since when, and where. */
@@ -147,7 +151,7 @@ export async function tallyRecords(
   const [calmIds, currentIds] = [new Set<string>(), new Set<string>()]
   const others: SteadyRecord[] = []
   const lost: LostByMinute = new Map()
-  let [troubledCount, loudCount] = [0, 0]
+  let [troubledCount, loudCount, ofConfigCount] = [0, 0, 0]
   await eachInTurns(records, { size: CHUNK, clock }, (record) => {
     if (record.archived_at) return
     counts.all++
@@ -162,12 +166,14 @@ export async function tallyRecords(
     if (trouble === null) return
     troubledCount++
     loudCount += toneOfTrouble(trouble) === 'bad' ? 1 : 0
+    ofConfigCount += isOfConfig(trouble) ? 1 : 0
     if (!noteLost(lost, record)) keepFirst(others, record, WORST)
   })
   return {
     counts,
     troubledCount,
     loudCount,
+    ofConfigCount,
     ...(await worstOf(others, lost)),
     versions: { count: found.size, first: await newestOf(found) },
     calmIds,

@@ -1,4 +1,4 @@
-import { type FleetVerdict, toneOf } from '../logic/overview.ts'
+import type { FleetVerdict } from '../logic/overview.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatList, formatNumber } from './format.ts'
 
@@ -48,6 +48,8 @@ export const overviewTexts = defineTexts({
     open: (count: number) => `${n(count)} ${plural(count, 'alert is', 'alerts are')} open.`,
     quiet: 'No config was changed in the last 24 hours.',
     elsewhere: 'No config was changed in the last 24 hours: the cause is likely elsewhere.',
+    ofConfig: (count: number) =>
+      `No config was changed in the last 24 hours, but the trouble of ${n(count)} of these workloads comes from ${plural(count, 'its config', 'their configs')}.`,
     changed: (count: string, isOne: boolean) =>
       `${count} ${isOne ? 'change' : 'changes'} in the last 24 hours`,
     noneBad: 'none of them failed.',
@@ -103,6 +105,8 @@ export const overviewTexts = defineTexts({
     open: (count: number) => `${n(count)} ${plural(count, 'alerte ouverte', 'alertes ouvertes')}.`,
     quiet: 'Aucune config n’a changé ces dernières 24 heures.',
     elsewhere: 'Aucune config n’a changé ces dernières 24 heures : la cause est sans doute ailleurs.',
+    ofConfig: (count: number) =>
+      `Aucune config n’a changé ces dernières 24 heures, mais pour ${n(count)} de ces workloads, le problème vient de la config.`,
     changed: (count: string, isOne: boolean) =>
       `${count} ${isOne ? 'changement' : 'changements'} ces dernières 24 heures`,
     noneBad: 'aucun échec.',
@@ -131,7 +135,7 @@ export function describeFleet(of: FleetVerdict): { state: string; cause: string 
     ...(alerts.over_count > 0 ? [words.over(alerts.over_count)] : []),
   ].join(' ')
   if (of.changeCount === null) return { state, cause: words.unread }
-  if (of.changeCount === 0) return { state, cause: toneOf(of) === 'ok' ? words.quiet : words.elsewhere }
+  if (of.changeCount === 0) return { state, cause: sayUnchanged(of.now) }
   const count = `${n(of.changeCount)}${of.hasMoreChanges ? '+' : ''}`
   const changed = words.changed(count, of.changeCount === 1 && !of.hasMoreChanges)
   const bad = sayBad(of, of.changeCount)
@@ -139,6 +143,13 @@ export function describeFleet(of: FleetVerdict): { state: string; cause: string 
   const ended = of.openCount > 0 ? words.undecided(bad.replace(/\.$/, ''), of.openCount) : bad
   const said = of.brokeCount > 0 ? words.broke(ended.replace(/\.$/, ''), of.brokeCount) : ended
   return { state, cause: `${changed}, ${said}` }
+}
+
+/** That nobody changed anything lately: with what is wrong that is no news where it comes from an older config. */
+function sayUnchanged({ troubled_count: troubled, of_config_count: ofConfig }: FleetVerdict['now']): string {
+  const words = say(overviewTexts)
+  if (ofConfig > 0) return words.ofConfig(ofConfig)
+  return troubled > 0 ? words.elsewhere : words.quiet
 }
 
 /** How many changes went wrong: of those that were read, where there are more. */

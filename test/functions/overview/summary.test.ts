@@ -56,6 +56,7 @@ describe('GET /api/fleet/summary', () => {
       counts: { all: 3, connected: 2, leaving: 1 },
       troubled_count: 1,
       loud_count: 0,
+      of_config_count: 0,
     })
     expect(worst).toEqual([
       expect.objectContaining({

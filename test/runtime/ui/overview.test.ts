@@ -52,6 +52,7 @@ const numbers = (
   },
   troubled_count: troubled,
   loud_count: loud,
+  of_config_count: 0,
   worst: [],
   versions: { count: 0, first: [] },
   alerts: { open_count: 0, over_count: 0, critical_count: 0, pressing: [], ...alerts },
@@ -135,6 +136,25 @@ describe('is it us?', () => {
       'Something is wrong with 2 of 3 workloads. 1 alert is open.',
       'No config was changed in the last 24 hours: the cause is likely elsewhere.',
     ])
+  })
+
+  test('nobody did anything today, and it is us all the same where the trouble comes from a config', () => {
+    const ours = (count: number) => judge({ ...sick, of_config_count: count }, [], false)[2]
+    expect(ours(1)).toBe(
+      'No config was changed in the last 24 hours, but the trouble of 1 of these workloads comes from its config.',
+    )
+    expect(ours(2)).toBe(
+      'No config was changed in the last 24 hours, but the trouble of 2 of these workloads comes from their configs.',
+    )
+    language.value = 'fr'
+    expect(ours(2)).toBe(
+      'Aucune config n’a changé ces dernières 24 heures, mais pour 2 de ces workloads, le problème vient de la config.',
+    )
+    language.value = 'en'
+    // An alert about no workload that something is wrong with, such as a halted campaign's, is nobody else's doing.
+    expect(judge(numbers([2, 0, 0], { open_count: 1 }), [], false)[2]).toBe(
+      'No config was changed in the last 24 hours.',
+    )
   })
 
   test('changes that failed or halted are named, also where all is well again', () => {

@@ -67,6 +67,32 @@ describe('the numbers of the fleet', () => {
     })
   })
 
+  it('count those whose trouble comes from a config: failed, halted, not run, changed on the host, or sick since a push', async () => {
+    const since = {
+      push_id: 'p',
+      config_hash: 'h',
+      submitted_at: '2026-07-01T08:00:00.000Z',
+      pushed_by: 'a@b.c',
+      instance_count: 1,
+    }
+    const of = (trouble: WorkloadRecord['trouble'], more = {}) =>
+      workload('degraded', { trouble: trouble!, ...more })
+    const kinds = [
+      'push_failed',
+      'rollout_halted',
+      'rolled_back',
+      'some_failed',
+      'drifted',
+      'altered',
+    ] as const
+    const ours = [...kinds.map((kind) => of({ kind })), of({ ...UNHEALTHY, under_push: since })]
+    const others = (['disconnected', 'unhealthy', 'degraded', 'leaving', 'outdated'] as const).map((kind) =>
+      of({ kind }),
+    )
+    const all = [...ours, ...others, of({ kind: 'push_failed' }, ARCHIVED)]
+    expect((await tallyRecords(all, systemClock)).ofConfigCount).toBe(7)
+  })
+
   it('count those of which nothing is healthy among the degraded', async () => {
     const { counts } = await tallyRecords(
       [
