@@ -3,6 +3,7 @@ import { CHANGE_KINDS, CHANGE_OUTCOMES } from '../../../lib/wire/values.ts'
 import { changeFeedTexts } from '../i18n/change-feed.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
+import { touchesChanges } from '../logic/change-frames.ts'
 import { fromLocalField, toLocalField } from '../logic/moments.ts'
 import { ChangeList } from '../parts/change-list.tsx'
 import { Action, Select, TextField } from '../parts/controls.tsx'
@@ -20,15 +21,6 @@ function readFilter(search: string): Record<string, string | undefined> {
   const wanted = new URLSearchParams(search)
   return Object.fromEntries(FILTERS.map((key) => [key, wanted.get(key) || undefined]))
 }
-
-/** Frames after which the feed may begin with something else. */
-export const CHANGE_FRAMES: ReadonlySet<string> = new Set([
-  'push_update',
-  'approval_update',
-  'campaign_update',
-  'auto_apply_update',
-  'auto_rollback_applied',
-])
 
 function Filters() {
   const words = say(changeFeedTexts)
@@ -72,7 +64,7 @@ export function ChangesPage() {
   const feed = usePages<ChangeRecord>(`changes:${search}`, {
     idOf: ({ kind, id }) => `${kind}${id}`,
     load: (address, abort) => api.changes(filter, address, abort),
-    touches: ({ type }) => CHANGE_FRAMES.has(type),
+    touches: touchesChanges,
   })
   return (
     <div class="stack">

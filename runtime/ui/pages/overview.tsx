@@ -14,6 +14,7 @@ import { fleetTexts } from '../i18n/fleet.ts'
 import { formatExact, formatNumber, tick } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { describeFleet, listSome, overviewTexts } from '../i18n/overview.ts'
+import { touchesChanges } from '../logic/change-frames.ts'
 import { hrefOfMoment } from '../logic/moments.ts'
 import { countedSince, isMade, judgeFleet, toHealthBars, toneOf, windowOf } from '../logic/overview.ts'
 import { causeHref, nameOfSubject, sayAlert, useNamesOf } from '../parts/alert-table.tsx'
@@ -35,7 +36,6 @@ import { query, setQuery } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
 import { usePages } from '../state/use-pages.ts'
 import { type Resource, useResource } from '../state/use-resource.ts'
-import { CHANGE_FRAMES } from './changes.tsx'
 
 const Chart = lazy<ChartProps>(async () => (await import('../parts/chart.tsx')).Chart)
 
@@ -364,7 +364,7 @@ function useDay() {
   return usePages<ChangeRecord>(`day:${from}`, {
     idOf: ({ kind, id }) => `${kind}${id}`,
     load: (address, abort) => api.changes({ from }, address, abort),
-    touches: ({ type }) => CHANGE_FRAMES.has(type),
+    touches: touchesChanges,
   })
 }
 

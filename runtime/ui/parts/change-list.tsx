@@ -13,6 +13,7 @@ import { say } from '../i18n/define.ts'
 import { formatClock, formatDay, formatExact } from '../i18n/format.ts'
 import { describeWithReason } from '../i18n/trouble.ts'
 import { AUTO_APPLY_LOOK, lookOf } from '../logic/campaigns.ts'
+import { touchesListed } from '../logic/change-frames.ts'
 import { isTakenBack, stateOf } from '../logic/pushes.ts'
 import { REQUEST_LOOK } from '../logic/requests.ts'
 import { tellingFirst } from '../logic/workloads.ts'
@@ -170,10 +171,11 @@ function PushList({ of }: { of: ChangeRecord }) {
       idOf: ({ id }) => id,
       load: (address, abort) =>
         api.changes(isCampaign ? { campaign: of.id } : { auto_apply: of.id }, address, abort),
-      touches: (frame) =>
-        isCampaign
+      touches: (frame, listed) =>
+        touchesListed(frame, listed) ||
+        (isCampaign
           ? frame.type === 'campaign_update' && frame.campaign.id === of.id
-          : frame.type === 'auto_apply_update' && frame.auto_apply.fleet_config_id === of.fleet_config_id,
+          : frame.type === 'auto_apply_update' && frame.auto_apply.fleet_config_id === of.fleet_config_id),
     },
   )
   return (

@@ -29,8 +29,8 @@ interface PagesSpec<Row> {
   idOf(row: Row): string
   /** The first page, or the one at an address that the page before named. */
   load(address: string | null, signal: AbortSignal): Promise<Result<readonly Row[]>>
-  /** Whether a frame of the hub says that there is something new. */
-  touches(frame: HubFrame): boolean
+  /** Whether a frame of the hub says that there is something new, or that a row is another now. */
+  touches(frame: HubFrame, rows: readonly Row[]): boolean
 }
 
 const NOTHING = { rows: [], next: null, outside: [] }
@@ -61,7 +61,7 @@ export function usePages<Row>(key: string | null, spec: PagesSpec<Row>): Pages<R
       state.value = { key, ...joined, failure: null, isLoading: false }
     }
     const refetching = startRefetching(
-      (frame) => specRef.current.touches(frame),
+      (frame) => specRef.current.touches(frame, state.peek().rows),
       () => actions.current.reload(),
     )
     const read = (address: string | null) => refetching.run((signal) => fetch(address, signal))

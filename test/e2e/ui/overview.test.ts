@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { Api } from '../support/service.ts'
 import { findBarriers, SHOTS, signIn, visit } from './support/browser.ts'
 import { FAILING_EXPORTER, GATEWAY_KAFKA, pushAndSettle, SECRETIVE, workloadId } from './support/scene.ts'
-import { browser, connectAgent, connectManaged, service, useStage } from './support/stage.ts'
+import { agents, browser, connectAgent, connectManaged, service, useStage } from './support/stage.ts'
 
 useStage({ pages: 'none', withinMs: 120_000 })
 
@@ -72,6 +72,25 @@ test('answers whether it is us: how the fleet is, since when, and what somebody 
   await page.getByRole('link', { name: 'mailer' }).waitFor()
   await expect.poll(() => new URL(page.url()).search).toBe('?show=degraded')
   expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('says since which change instances are unhealthy, and takes it back once they are well', async () => {
+  await connectManaged('shipper', { capabilities: SECRETIVE })
+  const shipper = agents.at(-1)!
+  const { page, context } = await visit(browser, service.url)
+  await signIn(page)
+  await page.goto('/overview')
+  const changes = page.getByRole('region', { name: 'Changed in the last 24 hours' })
+  await changes.getByText('shipper').first().waitFor()
+  const broken = changes.getByText(/1 of 1 unhealthy since/)
+  expect(await broken.count()).toBe(0)
+  shipper.say({ health: FAILING_EXPORTER })
+  await page.getByText(/since 1 of them instances are unhealthy/).waitFor()
+  await broken.waitFor()
+  shipper.say({ health: WELL })
+  await broken.waitFor({ state: 'hidden' })
+  expect(await page.getByText(/since 1 of them instances are unhealthy/).count()).toBe(0)
   await context.close()
 })
 
