@@ -15,7 +15,6 @@ import {
   moveAutoApply,
   type StoredAutoApply,
 } from '../store/auto-apply.ts'
-import { lockNames } from '../store/commit-authors.ts'
 import { wasVersionRolledBack } from '../store/fleet-config-history.ts'
 import { lockFleetConfig, type StoredFleetConfig, updateFleetConfig } from '../store/fleet-configs.ts'
 import { findManagedFleetConfig } from '../store/managed-fleet-configs.ts'
@@ -147,7 +146,6 @@ export async function approveAutoApply(
     if (before.planHash !== choice.planHash) return refuse('auto-apply-plan-changed')
     const config = await lockFleetConfig(tx, fleetConfigId)
     if (config === null) return refuse('fleet-config-not-found')
-    await lockNames(tx, { hash: '', version: before })
     const at = parts.clock.now()
     const valueAuthors = await listValueAuthorsOfRequest(parts, tx, before)
     const standing = await readAutoApplyStanding(tx, before, {

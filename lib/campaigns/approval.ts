@@ -9,7 +9,7 @@ import type { ApprovalPolicy, ApprovalRule } from '../model/approval-policy.ts'
 import { scopesOf } from '../model/scopes.ts'
 import { type ChangeReach, isReachWithin } from '../selectors/within-scope.ts'
 import type { CampaignSummary, StoredCampaignApproval } from '../store/campaigns.ts'
-import { lockNames, toAskedVersion } from '../store/commit-authors.ts'
+import { toAskedVersion } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import { findVersion, type StoredVersion } from '../store/fleet-configs.ts'
 import { keepsProduction } from '../store/reviews.ts'
@@ -134,24 +134,12 @@ export async function standingOf(
   return { asked, judgement: judgeApprovals(asked), requestedAt, covers, text, carried: plan.carried }
 }
 
-/**
- * Make whoever decides about a campaign, once its row is locked, take turns with those who add names to what it carries. A
- * patch carries nothing that names are noted of.
- */
-export async function lockNamesOf(tx: Db, { change }: Pick<CampaignSummary, 'change'>): Promise<void> {
-  if (change.kind === 'text') await lockNames(tx, { hash: change.hash })
-  if (change.kind !== 'version') return
-  const { fleet_config_id: fleetConfigId, number } = change
-  await lockNames(tx, { hash: '', version: { fleetConfigId, number } })
-}
-
 /** The text or version that a campaign carries; null for a patch, which has no text of its own. */
 function carriedBy(
-  { id, change, setAt }: CampaignSummary,
+  { change }: CampaignSummary,
   version: StoredVersion | null,
   ownAuthors: readonly string[],
 ): CampaignStanding['carried'] {
-  if (change.kind === 'text')
-    return { hash: change.hash, askers: ownAuthors, places: [], campaignId: id, at: setAt }
-  return version && { ...toAskedVersion(version, ownAuthors), campaignId: id }
+  if (change.kind === 'text') return { hash: change.hash, askers: ownAuthors, places: [], at: null }
+  return version && toAskedVersion(version, ownAuthors)
 }

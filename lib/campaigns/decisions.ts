@@ -45,7 +45,7 @@ import type { Db } from '../store/db.ts'
 import { noteCampaignAuthor } from '../store/text-authors.ts'
 import type { CampaignLimits, CampaignStatus } from '../wire/campaigns.ts'
 import type { ChangeEvent } from '../wire/news.ts'
-import { lockNamesOf, readCampaignStanding } from './approval.ts'
+import { readCampaignStanding } from './approval.ts'
 import type { CampaignParts } from './judge/parts.ts'
 import { isInOneOf } from './judge/scope.ts'
 import type { CampaignDraft } from './read-campaign.ts'
@@ -130,7 +130,6 @@ export async function createCampaign(
     startedAt: null,
     rollBackStartedAt: null,
     endedAt: null,
-    setAt: now,
     createdAt: now,
     updatedAt: now,
   }
@@ -255,7 +254,6 @@ export async function approveCampaign(
 ): Promise<CampaignOutcome> {
   const { actor } = decision
   return take(parts, decision, 'approve', async (tx, before) => {
-    await lockNamesOf(tx, before)
     const at = parts.clock.now()
     const standing = await readCampaignStanding(tx, before, at, [actor.userId])
     const { asked, judgement } = standing
@@ -309,7 +307,6 @@ export async function withdrawWithin(
 export async function startCampaign(parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> {
   const { actor } = decision
   return take(parts, decision, 'start', async (tx, before) => {
-    await lockNamesOf(tx, before)
     const startedAt = parts.clock.now()
     const { judgement } = await readCampaignStanding(tx, before, startedAt)
     if (!judgement.isEnough) return refuseUnapproved(judgement)

@@ -62,7 +62,7 @@ export async function readApprovalHelp(
   const holders = await listHoldersFor(db, [change])
   const could = listCould(change, holders)
   const isStuck = areAll(holders) && could.length === 0
-  const unknown = change.carried === null ? [] : await listUnknownOfText(db, change.carried, reader.sees)
+  const unknown = change.carried === null ? [] : await listUnknownOfText(db, change.carried, reader.sees(''))
   return {
     because: await listBecause(db, change, reader),
     could_approve: could.slice(0, NAMED_MAX).map(({ email }) => email),

@@ -12,7 +12,6 @@ import {
   retireOlderApproved,
   touchApproval,
 } from '../store/approvals.ts'
-import { lockNames } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import { lockOwner } from '../store/git-owners.ts'
 import { lockWorkload } from '../store/workloads.ts'
@@ -61,8 +60,6 @@ export async function approveApproval(
     if (!(await takeTurn(tx, found))) return { ok: false, code: 'workload-not-found' }
     const locked = await lockApproval(tx, approvalId)
     if (locked === null || !mayTakeApproval(locked)) return { ok: false, code: 'approval-not-pending' }
-    // Whom a pipeline names while this waits is judged with it, and was named before.
-    await lockNames(tx, { hash: locked.draftHash })
     const now = parts.clock.now()
     const before = await readStanding(tx, locked, target, now, [actor.userId])
     // An approved request may have lost an approval since: it got too old, or its approver lost the right.

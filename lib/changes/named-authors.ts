@@ -47,16 +47,16 @@ export async function listUnknownAuthors(
 const UNKNOWN_NAMED_MAX = 50
 
 /**
- * Those of all whom commits named that brought a text, as `listUnknownAuthors` says them: those of commits elsewhere only
- * to whoever is shown where. `sees` is asked for '' where that is not known.
+ * Those of all whom commits named that brought a text, as `listUnknownAuthors` says them: those of whom is not known where only
+ * to whoever sees everything.
  */
 export async function listUnknownOfText(
   db: Db,
   asked: Omit<AskedText, 'key'>,
-  sees: (place: string) => boolean,
+  seesAll: boolean,
 ): Promise<string[]> {
   const noted = await listNamed(db, asked)
-  const shown = noted.filter(({ isHere, places }) => isHere || [...places, ''].some(sees))
+  const shown = noted.filter(({ isHere }) => isHere || seesAll)
   const unknown = await leaveUnknown(
     db,
     shown.flatMap(({ said }) => said ?? []),

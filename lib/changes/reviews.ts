@@ -164,26 +164,10 @@ async function askReviewer(
 }
 
 /** The text that was brought by what a review is about; none where it is about none. */
-const toReviewedText = ({
-  id,
-  configHash,
-  authorIds,
-  workloadId,
-  campaignId,
-  doneAt,
-}: Review): AskedText[] =>
+const toReviewedText = ({ id, configHash, authorIds, workloadId, doneAt }: Review): AskedText[] =>
   configHash === null
     ? []
-    : [
-        {
-          key: id,
-          hash: configHash,
-          askers: authorIds,
-          places: [workloadId],
-          ...(campaignId === null ? {} : { campaignId }),
-          at: doneAt,
-        },
-      ]
+    : [{ key: id, hash: configHash, askers: authorIds, places: [workloadId], at: doneAt }]
 
 /**
  * Why a look by this user would not count: they did it or wrote what was pushed, or their account is tied to that of

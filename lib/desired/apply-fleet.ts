@@ -322,7 +322,7 @@ async function keepWish(
     const { version } = managed
     const content = await findContent(parts.db, known.id, version)
     const names = authors.map(({ name }) => name)
-    const claim = { configHash: content?.hash ?? '', byId: actor.userId, place: known.id, owner }
+    const claim = { configHash: content?.hash ?? '', byId: actor.userId, place: known.id }
     if (content !== null && (await areCommitAuthorsNoted(parts.db, claim, names)))
       return { ok: true, fleetConfigId: known.id, version }
   }
@@ -355,9 +355,7 @@ async function keepWish(
     if (version === null || !(await keepManagedFleetConfig(tx, { ...wish, ...applied })))
       return refuseRival(tx, definition.name, owner)
     const content = (await findContent(tx, id, version))!
-    // Whoever speaks for the owner by now speaks for the version that was made in its name.
-    const about = { since: content.createdAt, hasRun: false }
-    const claim = { configHash: content.hash, byId: actor.userId, place: id, owner, ...about }
+    const claim = { configHash: content.hash, byId: actor.userId, place: id }
     await noteCommitAuthors(tx, claim, [...authors, ...former], parts.clock)
     await tx.record({
       action: 'fleet_config.manage',

@@ -199,11 +199,10 @@ async function isKept(db: Db, wanted: DesiredConfig, standing: Standing): Promis
 }
 
 /** Whose word it is whom a commit names, and where. */
-const toClaim = ({ workloadId, owner, actor }: DesiredConfig, configHash: string): CommitClaim => ({
+const toClaim = ({ workloadId, actor }: DesiredConfig, configHash: string): CommitClaim => ({
   configHash,
   byId: actor.userId,
   place: workloadId,
-  owner,
 })
 
 /**
@@ -216,22 +215,12 @@ async function noteAuthors(
   wanted: DesiredConfig,
   standing: Standing,
 ): Promise<void> {
-  const { hash, managed, verdict, spokenFor, activeHash, isSameWish } = standing
+  const { hash, activeHash, isSameWish } = standing
   const claim = toClaim(wanted, hash)
-  const former = await listUnseenAuthors(tx, { ...claim, activeHash })
-  const isKeptThere = managed?.isAccepted === true || wanted.mayPush
-  await noteCommitAuthors(
-    tx,
-    {
-      ...claim,
-      // Whoever speaks for the owner by now speaks for what was requested in its name.
-      since: spokenFor?.createdAt ?? clock.now(),
-      hasRun: verdict.action === 'unchanged' && isKeptThere,
-    },
-    [...toAuthorNames(wanted), ...former],
-    clock,
-  )
-  await noteUnseen(tx, { ...claim, activeHash }, !isSameWish, clock.now())
+  const asked = { ...claim, owner: wanted.owner, activeHash }
+  const former = await listUnseenAuthors(tx, asked)
+  await noteCommitAuthors(tx, claim, [...toAuthorNames(wanted), ...former], clock)
+  await noteUnseen(tx, asked, !isSameWish, clock.now())
 }
 
 /**

@@ -11,7 +11,6 @@ import {
   deleteWishesOfHeir,
   deleteWishesWhereHeirKeeps,
   type HandOver,
-  handOverClaims,
   handOverFleetConfigs,
   handOverWorkloads,
   isSpokenForByAnother,
@@ -81,7 +80,6 @@ export async function handOver(
     if (await isSpokenForByAnother(tx, toOwner, toAccountId)) return refuse('owner-taken', { owner: toOwner })
     // With all that an owner keeps goes what it let go of before.
     const places = isAll ? null : [...found]
-    await handOverClaims(tx, to, places)
     await handOverUnseen(tx, { ...to, formerIds }, places)
     // What the heir's name asked for by another account gave way, or was asked for where it has nothing any more.
     if (toOwner !== owner) await handOverUnseen(tx, { ...to, owner: toOwner, formerIds: heirsBefore }, null)

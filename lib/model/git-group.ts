@@ -1,4 +1,3 @@
-// Triggers on approvals and commit_claims (note_claims_approved, inherit_approval) find the owner by the same prefix.
 const PREFIX = 'git/'
 
 /** The group of the requests that come from an owner in Git. */

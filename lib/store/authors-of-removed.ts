@@ -1,4 +1,3 @@
-import { givenByAnother } from './commit-authors.ts'
 import type { Db } from './db.ts'
 import { settersOf } from './text-authors.ts'
 
@@ -15,10 +14,7 @@ export async function keepAuthorsOfWorkload(tx: Db, id: string): Promise<void> {
   )
 }
 
-/**
- * Keep who wrote the versions of a fleet config that is about to be removed, or had campaigns bring them, and when somebody
- * approved what was claimed of them in Git: campaigns and versions say that only for as long as both are there.
- */
+/** Keep who wrote the versions of a fleet config that is about to be removed, or had campaigns bring them. */
 export async function keepAuthorsOfFleetConfig(tx: Db, id: string): Promise<void> {
   await tx.execute(
     `with brought as (
@@ -32,21 +28,6 @@ export async function keepAuthorsOfFleetConfig(tx: Db, id: string): Promise<void
      insert into authors_of_removed (hash, content_hash, author_id)
      select distinct hash, content_hash, unnest(ids) from written
      order by 1, 2, 3 ${STAYS}`,
-    [id],
-  )
-  await tx.execute(
-    `with decided as (
-       select change->>'number' as number, approvals, started_at, author_ids from campaigns
-       where change->>'fleet_config_id' = $1
-       union all select number::text, approvals, null, author_ids from auto_applies where fleet_config_id::text = $1),
-     approved as (
-       select number, (g.given->>'at')::timestamptz as at from decided, lateral ${givenByAnother('decided.')} as g
-       union all select number, started_at from decided where approvals = '[]')
-     update commit_claims l set approved_at = greatest(l.approved_at, (
-       select max(d.at) from fleet_config_versions v join approved d on d.number = v.number::text
-       where v.fleet_config_id::text = $1 and v.content_hash = l.config_hash and v.created_at >= l.since
-         and d.at >= coalesce(l.claimed_at, l.since)))
-     where l.place = $1`,
     [id],
   )
 }

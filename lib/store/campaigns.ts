@@ -95,8 +95,6 @@ export interface StoredCampaign {
   /** Since when it is rolled back; null for one that never was. */
   rollBackStartedAt: Date | null
   endedAt: Date | null
-  /** When what it carries, or to which workloads, was last set. */
-  setAt: Date
   createdAt: Date
   updatedAt: Date
 }
@@ -110,8 +108,7 @@ const columnsWith = (
   request_comment as "requestComment", approvals, closed_by as "closedBy", closed_by_id as "closedById", close_comment as "closeComment",
   started_by as "startedBy", started_by_id as "startedById", started_at as "startedAt",
   roll_back_started_at as "rollBackStartedAt", ended_at as "endedAt",
-  coalesce(set_at, created_at) as "setAt", created_at as "createdAt",
-  updated_at as "updatedAt"`
+  created_at as "createdAt", updated_at as "updatedAt"`
 const COLUMNS = columnsWith('change')
 // Nothing can be taken from what is no object, and the statement would fail for all rows.
 const SUMMARY = columnsWith(
@@ -123,8 +120,8 @@ export async function insertCampaign(tx: Db, campaign: StoredCampaign): Promise<
   const { change, scope, rules } = campaign
   await tx.execute(
     `insert into campaigns (id, name, description, status, edition, change, scope, rules, wave, raised, created_by,
-       created_by_id, approvals, set_at, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, 0, '{}', $9, $11, '[]', $10, $10, $10)`,
+       created_by_id, approvals, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, 0, '{}', $9, $11, '[]', $10, $10)`,
     [
       campaign.id,
       campaign.name,
@@ -159,7 +156,6 @@ export async function editCampaign(
 ): Promise<StoredCampaign | null> {
   const rows = await tx.query<StoredCampaign>(
     `update campaigns set name = $2, description = $3, change = $4::jsonb, scope = $5::jsonb, rules = $6::jsonb,
-       set_at = case when change = $4::jsonb and scope = $5::jsonb then set_at else $7 end,
        author_ids = array(select distinct unnest(author_ids || ${authorsOf('$8')})),
        set_by_ids = case when change = $4::jsonb and scope = $5::jsonb then ${settersOf()}
          when ${CARRIES} then array(select distinct unnest((${settersOf()}) || ${authorsOf('$8')}))

@@ -119,21 +119,6 @@ export async function handOverFleetConfigs(tx: Db, of: HandOver): Promise<string
 }
 
 /**
- * Take what accounts said about the texts of these workloads and fleet configs, or of all, in the former owner's name for the
- * heir's.
- */
-export async function handOverClaims(
-  tx: Db,
-  { owner, toOwner }: Pick<HandOver, 'owner' | 'toOwner'>,
-  places: readonly string[] | null,
-): Promise<void> {
-  await tx.execute(
-    `update commit_claims set owner = $2 where owner = $1 and ($3::text[] is null or place = any($3))`,
-    [owner, toOwner, places],
-  )
-}
-
-/**
  * Give the requests of these workloads that nobody has pushed or ended from one group to another. Of a workload's the
  * newest is locked first, as by whoever approves or pushes one.
  */

@@ -22,30 +22,17 @@ export interface AskedInGit {
  */
 const ITS_OWN = 'u.place = $1 and u.by_id = $3'
 
-const toParams = ({ place, owner, byId, configHash, activeHash }: AskedInGit) => [
-  place,
-  owner,
-  byId,
-  configHash,
-  activeHash,
-]
-
 /**
- * Everybody whom commits name that brought what this account, in whatever owner's name, asked for on a workload before, or
- * what was handed over to it, where neither that nor anything that came in its place runs; and what the owner asked for by an
- * account of which nothing is known any more.
+ * Everybody whom an account named of what it, in whatever owner's name, asked for on a workload before, or of what was handed
+ * over to it, where neither that nor anything that came in its place runs.
  */
 export async function listUnseenAuthors(db: Db, asked: AskedInGit): Promise<CommitAuthor[]> {
   return db.query<CommitAuthor>(
     `select c.name, max(c.said) as said from unseen_texts u join commit_authors c on c.config_hash = u.config_hash
-     where (${ITS_OWN} or u.place = $1 and u.by_id = '' and u.owner = $2)
-       and u.config_hash <> $4 and u.config_hash is distinct from $5
-       and (u.replaced_by = $5) is not true
-       and (c.by_id = '' or c.by_id = u.by_id or exists (
-         select from commit_claims l
-         where l.config_hash = u.config_hash and l.by_id = c.by_id and l.place = u.place and l.owner = u.owner))
+     where ${ITS_OWN} and c.by_id in ('', u.by_id) and u.config_hash <> $2 and u.config_hash is distinct from $4
+       and (u.replaced_by = $4) is not true
      group by c.name`,
-    toParams(asked),
+    [asked.place, asked.configHash, asked.byId, asked.activeHash],
   )
 }
 
@@ -56,29 +43,30 @@ export async function listUnseenAuthors(db: Db, asked: AskedInGit): Promise<Comm
  * does: it may be taken back.
  */
 export async function noteUnseen(tx: Db, asked: AskedInGit, isAnew: boolean, now: Date): Promise<void> {
-  const params = toParams(asked)
-  const isInPlace = isAnew && asked.configHash !== asked.activeHash
+  const { place, owner, byId, configHash, activeHash } = asked
+  const params = [place, owner, byId, configHash]
+  const isInPlace = isAnew && configHash !== activeHash
   await tx.execute(
     `delete from unseen_texts u where ${ITS_OWN} and (u.replaced_by = $5
        or $6 and u.owner = $2 and u.config_hash <> $4 and u.config_hash is distinct from $5)`,
-    [...params, isInPlace],
+    [...params, activeHash, isInPlace],
   )
   if (isInPlace)
     await tx.execute(
       `update unseen_texts u set replaced_by = $4
        where ${ITS_OWN} and (u.config_hash <> $4 or u.owner <> $2)`,
-      params.slice(0, 4),
+      params,
     )
   await tx.execute(
     `insert into unseen_texts (place, owner, by_id, config_hash, noted_at) values ($1, $2, $3, $4, $5)
      on conflict (place, config_hash, owner, by_id) do update set noted_at = excluded.noted_at, replaced_by = null`,
-    [...params.slice(0, 4), now],
+    [...params, now],
   )
   await tx.execute(
     `delete from unseen_texts where place = $1 and by_id = $2 and (owner, config_hash) not in (
        select owner, config_hash from unseen_texts where place = $1 and by_id = $2
        order by noted_at desc, owner, config_hash limit ${TEXTS_MAX})`,
-    [asked.place, asked.byId],
+    [place, byId],
   )
 }
 
@@ -88,33 +76,42 @@ interface UnseenHandOver {
   toOwner: string
   accountId: string
   formerIds: readonly string[]
+  now: Date
 }
 
 /**
  * Take what these accounts, or accounts that are gone, asked for in an owner's name on these workloads, or on all, for its
- * heir's, and for the account that speaks for that, under whatever name it asks afterwards; whoever asked for it still did.
+ * heir's, and for the account that speaks for that, under whatever name it asks afterwards, with whom they have named of it
+ * by now; whoever asked for it still did.
  */
 export async function handOverUnseen(
   tx: Db,
-  { owner, toOwner, accountId, formerIds }: UnseenHandOver,
+  { owner, toOwner, accountId, formerIds, now }: UnseenHandOver,
   places: readonly string[] | null,
 ): Promise<void> {
   await tx.execute(
     `with handed as (
        delete from unseen_texts u where owner = $1 and ($4::text[] is null or place = any($4))
-         and (by_id = any($5::text[]) or not exists (select from users a where a.id::text = u.by_id)) returning *)
+         and (by_id = any($5::text[]) or not exists (select from users a where a.id::text = u.by_id)) returning *),
+     named as (
+       insert into commit_authors (config_hash, name, noted_at, said, by_id)
+       select config_hash, c.name, $6, max(c.said), $3 from handed join commit_authors c using (config_hash, by_id)
+       where by_id <> '' group by config_hash, c.name order by config_hash, c.name on conflict do nothing)
      insert into unseen_texts (place, config_hash, owner, by_id, noted_at, replaced_by)
      select distinct on (place, config_hash, account) place, config_hash, $2, account, noted_at, replaced_by
      from handed, unnest(array[by_id, $3]) as account order by place, config_hash, account, noted_at desc
      on conflict (place, config_hash, owner, by_id) do nothing`,
-    [owner, toOwner, accountId, places, formerIds],
+    [owner, toOwner, accountId, places, formerIds, now],
   )
 }
 
-/** Forget what was asked for on workloads that are gone, and what was before a time and is not asked for by now. */
+/**
+ * Forget what was asked for before a time and is not by now. A workload that was removed may come back; what was asked for on it
+ * goes no sooner.
+ */
 export async function deleteOldUnseen(tx: Db, before: Date): Promise<void> {
   await tx.execute(
-    `delete from unseen_texts u where not exists (select from workloads w where w.id = u.place) or u.noted_at < $1
+    `delete from unseen_texts u where u.noted_at < $1
        and not exists (select from managed_configs m where m.workload_id = u.place and m.config_hash = u.config_hash)
        and not exists (select from git_wishes g where g.workload_id = u.place and g.config_hash = u.config_hash)`,
     [before],

@@ -149,7 +149,7 @@ export const ApprovalHelp = named(
       ),
     ),
     unknown_authors: note(
-      'Those whom the commits name that brought its text, and nobody here is called: whoever they are, their approval would count. Those of commits elsewhere only to whoever is shown where; 50 at most.',
+      'Those whom the commits name that brought its text, and nobody here is called: whoever they are, their approval would count. Those of whom nobody knows any more who named them, and where, only to whoever may request everywhere; 50 at most.',
       optional(array(string())),
     ),
     could_approve: note(

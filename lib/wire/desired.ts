@@ -16,7 +16,7 @@ import { FleetConfigRequest, FleetConfigVersionRequest } from './fleet-configs.t
 import { listOf, named, note, type Sent, texts } from './structs.ts'
 
 const COMMIT_AUTHORS = note(
-  'Everybody whom the commit names: its author, its committer and those who wrote it with them, each as `name <address>`. None of them counts as a second person for this text.',
+  'Everybody whom the commit names: its author, its committer and those who wrote it with them, each as `name <address>`. None of them counts as a second person for what this account asks for with this text, nor for what others ask for afterwards with it of the same workload or fleet config.',
   defaulted(listOf(200, size(string(), 0, 512)), []),
 )
 

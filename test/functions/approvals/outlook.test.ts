@@ -157,13 +157,16 @@ it('says nothing of when and by whom the same text was asked for where the reade
   expect((read.json as ApprovalRecord).help!.do_not_count).toEqual(help.do_not_count)
 })
 
-it('names whom commits elsewhere name, and nobody here is called, only to whoever is shown that place', async () => {
+it('names nobody whom commits elsewhere name; where nobody knows where any more, only to whoever is shown every place', async () => {
   const { stan, other } = await openStaging()
   const body = { owner: 'shops', config: TEXT, commit_author: 'Carl <carl@elsewhere.example>' }
   const wished = await invoke(ctx, `POST ${pathOf(other)}/desired`, { as: olga.token, body })
   const { approval_id: id } = wished.json as { approval_id: string }
   await ctx.advance(1_000)
   expect((await step(pavel, id, 'approve', pathOf(other))).status).toBe(200)
+  expect((await outlook(pavel)).help).not.toHaveProperty('unknown_authors')
+  // As of what was noted before it was kept whose word it is.
+  await database.pool.execute(`update commit_authors set by_id = ''`)
   expect((await outlook(pavel)).help.unknown_authors).toEqual(['Carl <carl@elsewhere.example>'])
   expect((await outlook(stan)).help).not.toHaveProperty('unknown_authors')
   const asked = await ask(stan)

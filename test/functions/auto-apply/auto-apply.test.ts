@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { AutoApply } from '../../../lib/auto-apply/auto-apply.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
-import { noteCommitAuthors } from '../../../lib/store/commit-authors.ts'
 import type { AutoApplyState } from '../../../lib/wire/auto-apply.ts'
 import type { FleetConfigVersion, FleetConfigWorkload } from '../../../lib/wire/fleet-configs.ts'
 import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
@@ -476,33 +475,6 @@ describe('a request', () => {
       left_out: { not_newcomer: 1 },
       reached: ['edge'],
     })
-  })
-
-  it('is judged with whom a pipeline names of the version while somebody approves it', async () => {
-    await scene.carry(1)
-    const { plan_hash } = (await scene.request(1)).json as { plan_hash: string }
-    const [version] = await database.pool.query<{ hash: string; since: Date }>(
-      'select content_hash as hash, created_at as since from fleet_config_versions where fleet_config_id = $1',
-      [scene.configId],
-    )
-    const claim = {
-      configHash: version!.hash,
-      byId: scene.editor.userId,
-      place: scene.configId,
-      owner: 'fleet',
-    }
-    const { email } = scene.approver
-    let approved: ReturnType<typeof scene.approve> | null = null
-    await database.pool.transaction('test', async (tx) => {
-      const about = { ...claim, since: version!.since, hasRun: false }
-      await noteCommitAuthors(tx, about, [{ name: email, said: email }], scene.ctx.clock)
-      approved = scene.approve(plan_hash)
-      await vi.waitFor(async () => {
-        const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
-        expect(await database.pool.query(waiting)).toHaveLength(1)
-      })
-    })
-    expect(await approved).toMatchObject({ status: 409, json: { reason: 'author' } })
   })
 
   it('is approved by somebody else than who asked or wrote the version, and by nobody without the right', async () => {

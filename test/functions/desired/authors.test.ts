@@ -286,14 +286,9 @@ describe('a text is its authors’ for good', () => {
 
   it('and they are forgotten only with a text that nobody requested, wrote or keeps; so many are kept of one', async () => {
     const { config_hash: hash } = await wish(TEXT, said())
-    const [now, later] = [ctx.clock.now(), new Date(ctx.clock.now().getTime() + 1)]
-    const claimOf = (configHash: string, place: string) => ({
-      configHash,
-      byId: pipeline.userId,
-      place,
-      owner: 'platform',
-    })
-    const spareClaim = { ...claimOf(configHash('spare'), agent.workloadId), since: now, hasRun: false }
+    const later = new Date(ctx.clock.now().getTime() + 1)
+    const claimOf = (configHash: string) => ({ configHash, byId: pipeline.userId, place: agent.workloadId })
+    const spareClaim = claimOf(configHash('spare'))
     const names = Array.from({ length: 1_100 }, (_, at) => ({ name: `author ${at}`, said: null }))
     await noteCommitAuthors(database.pool, spareClaim, names.slice(0, 1_000), ctx.clock)
     await noteCommitAuthors(database.pool, spareClaim, names.slice(1_000), ctx.clock)
@@ -313,11 +308,33 @@ describe('a text is its authors’ for good', () => {
     )
     expect(await database.pool.query(spare)).toHaveLength(1_001)
     expect(await areCommitAuthorsNoted(database.pool, spareClaim, [bob.email])).toBe(true)
-    await deleteOldCommitAuthors(database.pool, later)
+    await database.pool.transaction('trim', (tx) => deleteOldCommitAuthors(tx, later))
     expect(await database.pool.query(spare)).toHaveLength(0)
-    const claim = claimOf(hash, agent.workloadId)
+    const claim = claimOf(hash)
     expect([await count(), await areCommitAuthorsNoted(database.pool, claim, [ann.email])]).toEqual([1, true])
     expect(await claims()).toEqual([{ hash }])
+  })
+
+  it('also where those of texts that nobody uses are forgotten just as it is asked for again', async () => {
+    await wish(TEXT, said())
+    await release()
+    await database.pool.execute('delete from approvals; delete from unseen_texts')
+    const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    const waits = async (count: number) => expect.poll(() => database.pool.query(waiting)).toHaveLength(count)
+    let asked: Promise<DesiredResult>
+    let trimmed: Promise<void>
+    await database.pool.transaction('test', async (tx) => {
+      // Whom its commit names is noted by then, and the request not stored.
+      await tx.execute('lock table approvals in exclusive mode')
+      asked = wish(TEXT, said())
+      await waits(1)
+      const later = new Date(ctx.clock.now().getTime() + 1)
+      trimmed = database.pool.transaction('trim', (own) => deleteOldCommitAuthors(own, later))
+      await Promise.race([trimmed, waits(2)])
+    })
+    await trimmed!
+    expect(await approve((await asked!).approval_id, ann)).toEqual([409, 'author'])
+    expect(await approve(await request(TEXT), ann)).toEqual([409, 'author'])
   })
 
   it('and who asks hears whom of them nobody here is called, as with the addresses that hide one', async () => {

@@ -185,6 +185,29 @@ describe('whoever made what waited is an author of what comes on top of it', () 
     await expectAuthors(await wish(one, 'platform', CORRECTED), ann)
   })
 
+  it('also where the workload was removed meanwhile, and came back', async () => {
+    agent = fakeAgent(ctx.fleet, { host: 'comes-back' })
+    await ctx.advance(300)
+    await wish(one, 'platform', TEXT, by(ann))
+    const gone = await invoke(ctx, `DELETE /api/workloads/${agent.workloadId}`, { as: admin.token })
+    expect(gone.status, JSON.stringify(gone.json)).toBe(204)
+    await deleteOldUnseen(database.pool, new Date(ctx.clock.now().getTime() - 86_400_000))
+    const { workloadId } = agent
+    agent = fakeAgent(ctx.fleet, { host: 'comes-back' })
+    await ctx.advance(300)
+    expect(agent.workloadId).toBe(workloadId)
+    await expectAuthors(await wish(one, 'platform', CORRECTED), ann)
+  })
+
+  it('also where the account that asked for it is gone, and what it kept was handed over', async () => {
+    const spare = await signIn(ctx, { groups: ['editor'] })
+    await wish(spare, 'platform', TEXT, by(ann))
+    const gone = await invoke(ctx, `DELETE /api/users/${spare.userId}`, { as: admin.token })
+    expect(gone.status, JSON.stringify(gone.json)).toBe(204)
+    await handOver('platform', 'platform', two)
+    await expectAuthors(await wish(two, 'platform', CORRECTED), ann)
+  })
+
   it('where an older version of muster was asked for it', async () => {
     await wish(one, 'platform', TEXT, by(ann))
     await database.pool.execute('delete from unseen_texts')
@@ -220,6 +243,25 @@ describe('whoever asked in an owner’s name that nobody had makes nobody an aut
     expect(await approve(bob, (await wish(one, 'shop', CORRECTED)).approval_id)).toBe('approved')
   })
 
+  it('nor where it asks there for the very text that somebody had asked for before', async () => {
+    await wish(one, 'platform', TEXT, by(ann))
+    await release(one, 'platform')
+    await wish(two, 'platform', TEXT, by(bob, dora))
+    await release(two, 'platform')
+    await expectAuthors(await wish(one, 'platform', CORRECTED), ann)
+  })
+
+  it('nor by whom it names of what was handed over to somebody else before', async () => {
+    await wish(one, 'platform', TEXT, by(ann))
+    await handOver('platform', 'shop', two)
+    const place = agent
+    agent = fakeAgent(ctx.fleet)
+    await ctx.advance(300)
+    await wish(one, 'elsewhere', TEXT, by(bob, dora))
+    agent = place
+    await expectAuthors(await wish(two, 'shop', CORRECTED), ann)
+  })
+
   it('nor where all of that is handed over', async () => {
     await squat()
     const place = agent
@@ -232,7 +274,7 @@ describe('whoever asked in an owner’s name that nobody had makes nobody an aut
   })
 })
 
-it('so many texts of one account are kept of a workload, for so long, and none of a workload that is gone', async () => {
+it('so many texts of one account are kept of a workload, for so long', async () => {
   for (let at = 0; at < 25; at++) {
     await wish(one, `owner-${at}`, `${RUNS}# ${at}\n`)
     await release(one, `owner-${at}`)
@@ -249,7 +291,7 @@ it('so many texts of one account are kept of a workload, for so long, and none o
   expect(await count()).toBe(20)
   await deleteOldUnseen(database.pool, ago(1))
   expect(await count()).toBe(1)
-  await database.pool.execute('delete from workloads where id = $1', [agent.workloadId])
-  await deleteOldUnseen(database.pool, ago(3))
+  await release(one, 'owner-24')
+  await deleteOldUnseen(database.pool, ago(1))
   expect(await count()).toBe(0)
 })

@@ -163,7 +163,7 @@ describe('somebody of the provider who removed himself and signs in again', () =
       [id],
     )
     const maiden = { name: 'maiden@example.com', said: 'Ada <maiden@example.com>' }
-    const claim = { configHash: hash, byId: '', place: '', owner: '', since: ctx.clock.now(), hasRun: false }
+    const claim = { configHash: hash, byId: '', place: '' }
     await noteCommitAuthors(database.pool, claim, [maiden], ctx.clock)
     expect(await approve(after, id)).toMatchObject(another('author'))
   })
@@ -252,7 +252,7 @@ describe('whoever has another account, by the e-mail of which both are known as 
       [id],
     )
     const named = { name: 'private@example.com', said: 'Olga <private@example.com>' }
-    const claim = { configHash: hash, byId: '', place: '', owner: '', since: ctx.clock.now(), hasRun: false }
+    const claim = { configHash: hash, byId: '', place: '' }
     await noteCommitAuthors(database.pool, claim, [named], ctx.clock)
     expect(await approve(e, id)).toMatchObject(another('shaped_by_author'))
   })

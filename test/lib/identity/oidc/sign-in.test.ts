@@ -153,7 +153,7 @@ describe('whose names commits may use', () => {
   const noted = (names: string[]) =>
     noteCommitAuthors(
       database.pool,
-      { configHash: HASH, byId: '', place: '', owner: '', since: new Date(0), hasRun: false },
+      { configHash: HASH, byId: '', place: '' },
       names.map((name) => ({ name, said: name })),
       { now: () => new Date(0) },
     )
