@@ -704,6 +704,14 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'the ids of the rows that one renewal reads, a thousand; those that are not read any more go',
     reachedBy: ['lib/cluster/membership.test.ts', 'are read up to a number, and not counted'],
   },
+  'runtime/fronts/leaving.ts Leaving.#inVain': {
+    bound: 'the ids of the rows that one renewal reads, a thousand; those that are not read any more go',
+    reachedBy: ['lib/cluster/membership.test.ts', 'are read up to a number, and not counted'],
+  },
+  'runtime/fronts/leaving.ts Leaving.#untried': {
+    bound: 'the rows that one renewal reads, a thousand; made anew with each look',
+    reachedBy: ['lib/cluster/membership.test.ts', 'are read up to a number, and not counted'],
+  },
   'runtime/fronts/leaving.ts Leaving.#unlinkedSince': {
     bound: 'the rows that one renewal reads, a thousand; made anew with each look',
     reachedBy: ['lib/cluster/membership.test.ts', 'are read up to a number, and not counted'],

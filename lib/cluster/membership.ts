@@ -40,11 +40,8 @@ export interface MembershipParts {
   onHeardAgain?(sinceMs: number): void
   /** This process stood still for so long that messages it has not sent yet are out of date. */
   onLate(): void
-  /**
-   * How good an owner a member may be, itself among them; null for one that has just owned. Where that is not said, all
-   * are good.
-   */
-  suitOf?(id: string): Suit | null
+  /** How good an owner a member may be, itself among them; null for one that has just owned, for which nobody waits. */
+  suitOf(id: string): Suit | null
   /** Another process owns a later epoch than this process did. */
   onOwnershipLost(): void
   /** A newer process has changed the database in a way that breaks this one. */
@@ -58,6 +55,7 @@ export interface Owner {
   /** The newest version of a link that it speaks. */
   linkVersion: number
   epoch: number
+  /** Since when it decides; null while it only has the lock. */
   since: Date | null
 }
 
@@ -84,7 +82,7 @@ export class Membership {
   #unproven: readonly SeenMember[] = []
   /** The ids of the unproven rows that were logged last. */
   #suspected = ''
-  #owned: { epoch: number; since: Date } | null = null
+  #owned: { epoch: number; since: Date | null } | null = null
   #linkedEpoch: number | null = null
   #renewing: Promise<void> | null = null
   #isStopped = false
@@ -102,7 +100,7 @@ export class Membership {
   /** When rows of silent members were last deleted. */
   #housekeptMs: number
   #skewMs = 0
-  /** Since when the owner's lock was seen free; null while it is held. */
+  /** Since when the owner's lock was free, or had by processes that did not come to decide; null while one decides. */
   #freeSinceMs: number | null = null
   /** The addresses of the members for which it waited when it last asked whether it may claim. */
   #awaited = ''
@@ -201,12 +199,19 @@ export class Membership {
   }
 
   /**
-   * State in its row from now on that this process owns this epoch. Resolves after an attempt to write that; a failed
-   * one is repeated at the next renewal.
+   * State in its row from now on that this process owns this epoch, and does not decide yet. Resolves after an attempt to
+   * write that; a failed one is repeated at the next renewal.
    */
-  async own(epoch: number, since: Date): Promise<void> {
-    this.#owned = { epoch, since }
+  async own(epoch: number): Promise<void> {
+    this.#owned = { epoch, since: null }
     await this.renewNow()
+  }
+
+  /** State that it decides in the epoch that it owns, since this time. */
+  decide(since: Date): void {
+    if (this.#owned === null) return
+    this.#owned = { ...this.#owned, since }
+    void this.renewNow()
   }
 
   /**
@@ -238,7 +243,7 @@ export class Membership {
   /**
    * Whether this process may try to take the owner's lock now, given who holds it. The database sessions of a holder
    * that fell silent are ended first. A free lock is left for a while to members that are a better owner or started later
-   * (`claimWaitMs`), and after an outage to the owner that has lost it. It is left to older members as long as there is one
+   * (`claimWaitMs`), counted since nobody decides, and after an outage to the owner that has lost it. It is left to older members as long as there is one
    * that the migrations of this one would break.
    */
   async mayClaim(connection: Connection, holder: Holder | null): Promise<boolean> {
@@ -247,8 +252,11 @@ export class Membership {
     if (this.#found === null && (await hasMembers(connection))) return false
     this.#noteHolder(holder)
     if (this.#waits()) return false
-    if (holder !== null && !(await this.#endSilentHolder(connection, holder, nowMs))) {
-      this.#freeSinceMs = null
+    const living =
+      holder !== null && !(await this.#endSilentHolder(connection, holder, nowMs)) ? holder : null
+    if (living !== null) {
+      // Whoever fails over and over to become the owner costs those that wait no time.
+      this.#freeSinceMs = this.#mayDecide(living) ? null : (this.#freeSinceMs ?? nowMs)
       return false
     }
     // Whoever has ended the holder's sessions leaves the lock to better ones as well.
@@ -256,13 +264,17 @@ export class Membership {
     const { owner } = this
     const { id: selfId } = this.#parts.self
     if (this.#isPatient && owner !== null && owner.id !== selfId) return false
-    // Nobody waits for the owner that left it. Where that is this process, it waits for the others.
-    const goodUnlessOwner = (id: string) => (id === owner?.id && id !== selfId ? null : 'good')
-    const { suitOf = goodUnlessOwner } = this.#parts
     const candidates = this.members.filter(
       (member) => this.#isThere(member) && this.awaitedBy(member).length === 0,
     )
-    return nowMs - this.#freeSinceMs >= claimWaitMs(selfId, candidates, suitOf)
+    return nowMs - this.#freeSinceMs >= claimWaitMs(selfId, candidates, this.#parts.suitOf)
+  }
+
+  /** Whether the holder of the lock decides, as far as is known: a member states since when it does. */
+  #mayDecide({ application }: Holder): boolean {
+    const id = memberOfSession(application)
+    const row = this.#found?.members.find((member) => member.id === id)
+    return row === undefined || row.ownedSince !== null
   }
 
   /** Where a member holds the lock and nobody is silent, an outage is over, if there was one. */
@@ -403,11 +415,14 @@ export class Membership {
     }
   }
 
-  /** Count the owners that followed another one. The row of one that ended before this process started counts as none. */
+  /**
+   * Count the owners that followed another one and came to decide. The row of one that ended before this process started
+   * counts as none.
+   */
   #noteOwner({ members }: MembersFound): void {
     const { owner } = this
     const row = members.find(({ id }) => id === owner?.id)
-    if (owner === null || row === undefined || row.silentMs >= OWNER_SILENT_MS) return
+    if (owner?.since == null || row === undefined || row.silentMs >= OWNER_SILENT_MS) return
     if (this.#ownerSeen !== '' && this.#ownerSeen !== owner.id) this.#takeovers++
     this.#ownerSeen = owner.id
   }

@@ -114,6 +114,8 @@ class AdvisoryProcessLock implements ProcessLock {
   #history: History | null = null
   /** Keys (`keyOfSession`) of this process's sessions that may hold the lock without the process knowing it. */
   readonly #ownSessions = new Set<string>()
+  /** Resolves once this process tries no more to take again the lock that it had. */
+  #takingAgain: Promise<void> = Promise.resolve()
 
   constructor(options: ProcessLockOptions) {
     this.#options = options
@@ -264,6 +266,8 @@ class AdvisoryProcessLock implements ProcessLock {
 
   async letGo(): Promise<void> {
     await this.release()
+    // A session that it still opens would be taken for the one on which it claims anew.
+    await this.#takingAgain
     this.#connection = null
     this.#isLost = false
     this.#stop = new AbortController()
@@ -288,7 +292,7 @@ class AdvisoryProcessLock implements ProcessLock {
       'process lock connection lost; no offers until it is back',
     )
     // It rejects only when the signal is aborted, which means that the process ends.
-    this.#takeAgain(connection, signal).catch(() => undefined)
+    this.#takingAgain = this.#takeAgain(connection, signal).catch(() => undefined)
   }
 
   /** Come back after the database was away: same epoch, same lock, or stop. */

@@ -8,8 +8,8 @@ const TRIED_FOR_MS = 600_000
 const UNREACHED_STAYS_MS = 60_000
 /** So many others that do not follow show that the fault is the owner's and not theirs. */
 const UNFOLLOWED_BY_MIN = 2
-/** One that states for so long that it owns has begun to decide, be its link to itself never up. */
-const BEGUN_AFTER_MS = 8_000
+/** The longest for which an owner that left in vain does not leave for the same ones again. */
+const IN_VAIN_MAX_MS = 86_400_000
 
 /** Why an owner leaves the fleet: no process reaches it, or it may be that it alone does. */
 export type LeavingCause = 'unreached' | 'unfollowed'
@@ -20,6 +20,8 @@ export interface Other {
   /** The epoch of the owner that it has a link to, and the one that it owns itself; null for none. */
   linkedEpoch: number | null
   ownedEpoch: number | null
+  /** Since when it decides; null where it does not, be it that it has only taken the lock. */
+  ownedSince: Date | null
   /** Whether it speaks a version of links that this process speaks. */
   isSpokenWith: boolean
 }
@@ -41,9 +43,8 @@ export interface Look {
 interface SeenOwner {
   id: string
   epoch: number
-  sinceMs: number
   isFollowed: boolean
-  /** It had begun to decide: it had a link to itself once, or owned for long. */
+  /** It had begun to decide. */
   hasBegun: boolean
 }
 
@@ -62,6 +63,15 @@ export class Leaving {
   /** While this process owns and nobody follows: since when each other one that speaks its links has had none. */
   #unlinkedSince: ReadonlyMap<string, number> = new Map()
   #leftUnreachedMs = Number.NEGATIVE_INFINITY
+  /** Those that were to own when this process looked last. */
+  #untried: readonly string[] = []
+  /** When, as the owner of which epoch and for whom this process has left; null once it is known what came of it. */
+  #left: { epoch: number; atMs: number; forIds: readonly string[]; staysMs: number } | null = null
+  /**
+   * Those for which it left while nobody has followed them: until when it does not leave for them again. Twice as long each
+   * time, since whatever keeps one from owning may last, and each hand-over interrupts.
+   */
+  readonly #inVain = new Map<string, { staysMs: number; untilMs: number }>()
 
   /** `selfId`: the member that this process is. */
   constructor(selfId: string) {
@@ -72,18 +82,24 @@ export class Leaving {
   causeNow(look: Look, nowMs: number): LeavingCause | null {
     const { ownedEpoch, others, isUnreached } = look
     this.#forget(look, nowMs)
-    for (const { id, linkedEpoch } of others) if (linkedEpoch !== null) this.#linked.add(id)
+    for (const { id, linkedEpoch } of others) {
+      if (linkedEpoch === null) continue
+      this.#linked.add(id)
+      this.#isWell(id)
+    }
     this.#noteOwner(look, nowMs)
     if (ownedEpoch === null) {
       this.#unlinkedSince = new Map()
       return null
     }
+    this.#noteReturn(ownedEpoch)
     this.#noteUnlinked(others, nowMs)
     // Whom others follow they reach, whatever keeps it from its own address.
     const able = [...this.#unlinkedSince].flatMap(([id, sinceMs]) =>
       nowMs - sinceMs >= LEAVE_AFTER_MS ? id : [],
     )
-    const isOneUntried = able.some((id) => !this.#tried.has(id))
+    this.#untried = able.filter((id) => !this.#tried.has(id) && nowMs >= this.#staysUntilMs(id))
+    const isOneUntried = this.#untried.length > 0
     if (isUnreached && isOneUntried && nowMs - this.#leftUnreachedMs >= UNREACHED_STAYS_MS) return 'unreached'
     return this.#isUnfollowed(able, look.reachedIds) ? 'unfollowed' : null
   }
@@ -95,9 +111,8 @@ export class Leaving {
    */
   #isUnfollowed(able: readonly string[], reachedIds: readonly string[]): boolean {
     if (this.#tried.has(this.#selfId)) return false
-    const untried = able.filter((id) => !this.#tried.has(id))
     const isOwnFault = able.length >= UNFOLLOWED_BY_MIN && able.some((id) => this.#linked.has(id))
-    return untried.some((id) => isOwnFault || reachedIds.includes(id))
+    return this.#untried.some((id) => isOwnFault || reachedIds.includes(id))
   }
 
   #noteUnlinked(others: readonly Other[], nowMs: number): void {
@@ -109,7 +124,32 @@ export class Leaving {
   left(cause: LeavingCause, nowMs: number): void {
     if (cause === 'unreached') this.#leftUnreachedMs = nowMs
     else this.#tried.set(this.#selfId, nowMs)
+    const staysMs = cause === 'unreached' ? UNREACHED_STAYS_MS : TRIED_FOR_MS
+    this.#left = { epoch: this.#owner?.epoch ?? 0, atMs: nowMs, forIds: this.#untried, staysMs }
     this.#unlinkedSince = new Map()
+  }
+
+  /** It owns again where it has left: those that it had left for had their time, and nobody follows them. */
+  #noteReturn(ownedEpoch: number): void {
+    const left = this.#left
+    if (left === null || left.epoch === ownedEpoch) return
+    this.#left = null
+    for (const id of left.forIds) {
+      const before = this.#inVain.get(id)
+      const staysMs = before === undefined ? left.staysMs : Math.min(2 * before.staysMs, IN_VAIN_MAX_MS)
+      this.#inVain.set(id, { staysMs, untilMs: left.atMs + staysMs })
+    }
+  }
+
+  #staysUntilMs(id: string): number {
+    return this.#inVain.get(id)?.untilMs ?? Number.NEGATIVE_INFINITY
+  }
+
+  /** It can own, or follow: what was tried with it before says nothing any more. */
+  #isWell(id: string): void {
+    this.#inVain.delete(id)
+    if (this.#left !== null)
+      this.#left = { ...this.#left, forIds: this.#left.forIds.filter((other) => other !== id) }
   }
 
   /** Whether another member was seen to have a link. */
@@ -140,26 +180,29 @@ export class Leaving {
 
   #forget({ memberIds }: Look, nowMs: number): void {
     const known = new Set([this.#selfId, ...memberIds])
-    for (const id of this.#linked) if (!known.has(id)) this.#linked.delete(id)
+    for (const kept of [this.#linked, this.#inVain])
+      for (const id of kept.keys()) if (!known.has(id)) kept.delete(id)
     for (const id of this.#tried.keys())
       if (!known.has(id) || !this.#isTried(id, nowMs)) this.#tried.delete(id)
   }
 
   /** Note who owns now, and that the one before was tried in vain where it still runs and nobody followed it. */
   #noteOwner({ ownedEpoch, linkedEpoch, others }: Look, nowMs: number): void {
-    const owners = [{ id: this.#selfId, ownedEpoch }, ...others].filter((one) => one.ownedEpoch !== null)
+    // This process owns in its own eyes as soon as it decides.
+    const self = { id: this.#selfId, ownedEpoch, linkedEpoch, decides: true }
+    const all = [self, ...others.map((one) => ({ ...one, decides: one.ownedSince !== null }))]
+    const owners = all.filter((one) => one.ownedEpoch !== null)
     const epoch = Math.max(...owners.map((one) => one.ownedEpoch!))
-    const id = owners.find((one) => one.ownedEpoch === epoch)?.id
+    const owner = owners.find((one) => one.ownedEpoch === epoch)
     const before = this.#owner
-    if (id === undefined) return
-    const linked = [{ id: this.#selfId, linkedEpoch }, ...others].filter((one) => one.linkedEpoch === epoch)
-    const isFollowed = linked.some((one) => one.id !== id)
-    const same = before?.id === id && before.epoch === epoch ? before : null
-    const sinceMs = same?.sinceMs ?? nowMs
-    const isLinked = linked.some((one) => one.id === id)
-    const hasBegun = same?.hasBegun === true || isLinked || nowMs - sinceMs >= BEGUN_AFTER_MS
-    this.#owner = { id, epoch, sinceMs, isFollowed, hasBegun }
-    if (isFollowed) this.#tried.delete(id)
+    if (owner === undefined) return
+    const { id, decides } = owner
+    const isFollowed = all.some((one) => one.id !== id && one.linkedEpoch === epoch)
+    this.#owner = { id, epoch, isFollowed, hasBegun: decides }
+    if (isFollowed) {
+      this.#tried.delete(id)
+      this.#isWell(id)
+    }
     if (before === null || before.id === id || before.isFollowed || !before.hasBegun) return
     if (others.some((one) => one.id === before.id)) this.#tried.set(before.id, nowMs)
   }

@@ -528,7 +528,7 @@ class Member implements RunningMember {
     const { log } = this.#options
     const clock = this.#clock
     await migrate(this.#lock.connection(), this.#migrations, { clock, log })
-    await this.#membership.own(this.#lock.epoch, clock.now())
+    await this.#membership.own(this.#lock.epoch)
     await warnOfMissingWalls(this.#options.config, log)
     const { epoch } = this.#lock
     const owner = await startOwner({
@@ -552,6 +552,7 @@ class Member implements RunningMember {
       return
     }
     this.#owning = this.#open(owner)
+    this.#membership.decide(clock.now())
     this.#failedClaims.clear()
     this.#lookAtOwner()
   }

@@ -58,7 +58,7 @@ async function startProcess(
   const heard: string[] = []
   const log = recordingLog()
   let renewed = 0
-  const membership = new Membership({
+  const membership: Membership = new Membership({
     self: {
       id,
       address: `${id}:1`,
@@ -76,6 +76,7 @@ async function startProcess(
     log,
     onRenewed: () => void renewed++,
     onLate: () => void heard.push('late'),
+    suitOf: (other) => (other === membership.owner?.id && other !== id ? null : 'good'),
     onOwnershipLost: () => void heard.push('ownership lost'),
     onOutdated: () => void heard.push('outdated'),
   })
@@ -107,7 +108,11 @@ async function startProcess(
     session,
     heard,
     log,
-    own: () => membership.own(lock.epoch, clock.now()),
+    async own() {
+      await membership.own(lock.epoch)
+      membership.decide(clock.now())
+      await membership.renewNow()
+    },
     second: () => untilRenewed(() => timers.advance(1_000)),
   }
 }
@@ -329,8 +334,18 @@ describe('the owner', () => {
     expect(await mayClaim(older, null)).toBe(false)
     older.clock.advance(1_000)
     expect(await mayClaim(older, null)).toBe(true)
-    // The lock was held in between, so the time for which it is free begins anew.
-    expect(await mayClaim(older, 'a')).toBe(false)
+    // One that takes it and does not come to decide costs the others no time.
+    await acquire(newer)
+    await newer.membership.own(newer.lock.epoch)
+    await older.second()
+    expect(await mayClaim(older, 'b')).toBe(false)
+    expect(await mayClaim(older, null)).toBe(true)
+    // Once one has decided, the time for which they wait begins anew.
+    newer.membership.decide(newer.clock.now())
+    await newer.membership.renewNow()
+    await startProcess(database, 'c', '2026-07-01T10:00:00.000Z')
+    await older.second()
+    expect(await mayClaim(older, 'b')).toBe(false)
     expect(await mayClaim(older, null)).toBe(false)
   })
 

@@ -44,7 +44,11 @@ function startProcess(
     pause,
     mayClaim,
     statementTimeoutMs,
-  }: { dsn?: string; statementTimeoutMs?: number } & Pick<ProcessLockOptions, 'pause' | 'mayClaim'> = {},
+    connected,
+  }: { dsn?: string; statementTimeoutMs?: number; connected?: () => Promise<unknown> } & Pick<
+    ProcessLockOptions,
+    'pause' | 'mayClaim'
+  > = {},
 ): Process {
   const pool = database.openPool({
     applicationName: name,
@@ -54,7 +58,11 @@ function startProcess(
   const log = recordingLog()
   const state: Process = { log, lost: [], name, lock: undefined as unknown as ProcessLock }
   state.lock = openProcessLock({
-    connect: () => pool.openReserved('control'),
+    async connect() {
+      const connection = await pool.openReserved('control')
+      await connected?.()
+      return connection
+    },
     clock: systemClock,
     log,
     onLost: (why) => void state.lost.push(why),
@@ -514,6 +522,31 @@ describe('process lock', () => {
     const third = startProcess(database, 'third')
     await acquire(third)
     expect(third.lock.isHeld()).toBe(true)
+  })
+
+  it('lets go of the lock only once it tries no more to take it again, on a session that comes late', async () => {
+    const database = await freshDatabase()
+    let late = false
+    const waiting: (() => void)[] = []
+    const process = startProcess(database, 'first', {
+      connected: async () => late && new Promise<void>((resolve) => waiting.push(resolve)),
+    })
+    await acquire(process)
+    const { epoch } = process.lock
+    late = true
+    await endSessions(database, 'first')
+    await expect.poll(() => waiting.length).toBe(1)
+    let hasLetGo = false
+    const lettingGo = process.lock.letGo().then(() => {
+      hasLetGo = true
+    })
+    await database.pool.query('select 1')
+    expect(hasLetGo).toBe(false)
+    late = false
+    waiting[0]!()
+    await lettingGo
+    await acquire(process)
+    expect([process.lock.isHeld(), process.lock.epoch, process.lost]).toEqual([true, epoch + 1, []])
   })
 
   it('can let go of the lock and stand by again, behind whoever has taken it', async () => {

@@ -8,10 +8,17 @@ const follows = (id: string, linkedEpoch: number | null): Other => ({
   id,
   linkedEpoch,
   ownedEpoch: null,
+  ownedSince: null,
   isSpokenWith: true,
 })
-/** The row of another process that owns this epoch, and has a link to itself. */
-const owns = (id: string, epoch: number): Other => ({ ...follows(id, epoch), ownedEpoch: epoch })
+/** The row of another process that has taken the lock and does not decide yet. */
+const claims = (id: string, epoch: number): Other => ({ ...follows(id, null), ownedEpoch: epoch })
+/** The row of another process that decides in this epoch, and has a link to itself. */
+const owns = (id: string, epoch: number): Other => ({
+  ...follows(id, epoch),
+  ownedEpoch: epoch,
+  ownedSince: new Date(0),
+})
 
 /** What the process `a` sees: it owns this epoch, or nothing, and has a link to the owner of that one. */
 function look(ownedEpoch: number | null, others: readonly Other[], linkedEpoch = ownedEpoch): Look {
@@ -102,6 +109,43 @@ describe('an owner that others followed and do not follow any more', () => {
     expect(leaving.causeNow(both, 30_000)).toBe('unfollowed')
   })
 
+  it('leaves less and less often for one that does not come to own, and for a newcomer as for any', () => {
+    const leaving = new Leaving('a')
+    const minutes: number[] = []
+    let epoch = 1
+    const pass = (from: number, to: number, others: readonly string[]) => {
+      for (let minute = from; minute < to; minute++) {
+        const rows = others.map((id) => follows(id, null))
+        const cause = leaving.causeNow({ ...look(epoch, rows), reachedIds: others }, minute * MINUTE)
+        if (cause === null) continue
+        minutes.push(minute)
+        leaving.left(cause, minute * MINUTE)
+        leaving.causeNow(look(null, [claims('b', epoch + 1)], null), minute * MINUTE + 1_000)
+        epoch += 2
+      }
+    }
+    pass(0, 200, ['b'])
+    expect(minutes).toEqual([1, 11, 31, 71, 151])
+    pass(200, 210, ['b', 'd'])
+    expect(minutes.slice(5)).toEqual([201])
+  })
+
+  it('leaves again for one that had a link meanwhile, or was followed, as if for the first time', () => {
+    for (const isWell of [follows('b', 9), owns('b', 9)]) {
+      const leaving = new Leaving('a')
+      const reached = { ...look(1, [follows('b', null)]), reachedIds: ['b'] }
+      leaving.causeNow(reached, 0)
+      expect(leaving.causeNow(reached, 10_000)).toBe('unfollowed')
+      leaving.left('unfollowed', 10_000)
+      leaving.causeNow({ ...reached, ownedEpoch: 3 }, 30_000)
+      expect(leaving.causeNow({ ...reached, ownedEpoch: 3 }, 11 * MINUTE)).toBe('unfollowed')
+      leaving.left('unfollowed', 11 * MINUTE)
+      leaving.causeNow(look(null, [isWell, follows('c', 9)], 9), 12 * MINUTE)
+      leaving.causeNow({ ...reached, ownedEpoch: 11 }, 13 * MINUTE)
+      expect(leaving.causeNow({ ...reached, ownedEpoch: 11 }, 22 * MINUTE)).toBe('unfollowed')
+    }
+  })
+
   it('counts nobody that speaks no version of its links', () => {
     const leaving = followed()
     const foreign = look(1, [{ ...follows('b', null), isSpokenWith: false }, follows('c', null)])
@@ -163,18 +207,24 @@ describe('an owner that nobody has followed yet', () => {
     const leaving = new Leaving('a')
     leaving.causeNow(look(null, [owns('b', 1), follows('c', 1)], 1), 0)
     leaving.causeNow(look(null, [owns('b', 1), follows('c', null)], null), 5_000)
-    leaving.causeNow(look(null, [follows('b', null), { ...owns('c', 3), linkedEpoch: null }], null), 31_000)
+    leaving.causeNow(look(null, [follows('b', null), claims('c', 3)], null), 31_000)
     expect([leaving.suitOf('b', 31_000), leaving.suitOf('c', 31_000)]).toEqual(['poor', 'good'])
   })
 
-  it('counts as tried one that owned for long without a link even to itself', () => {
+  it.each([
+    [
+      'as tried one that decided without a link even to itself',
+      { ...owns('b', 2), linkedEpoch: null },
+      'poor',
+    ],
+    ['not one that loaded for ten minutes and failed', claims('b', 2), 'good'],
+  ])('counts %s', (_, row, suit) => {
     const leaving = new Leaving('a')
     leaving.causeNow(look(null, [owns('d', 1), follows('b', 1), follows('c', 1)], 1), 0)
-    const unlinked = { ...owns('b', 2), linkedEpoch: null }
-    for (let second = 1; second < 10; second++)
-      leaving.causeNow(look(null, [unlinked, follows('c', null)], null), second * 1_000)
-    leaving.causeNow(look(null, [follows('b', null), owns('c', 3)], null), 11_000)
-    expect(leaving.suitOf('b', 11_000)).toBe('poor')
+    for (let second = 1; second <= 600; second++)
+      leaving.causeNow(look(null, [row, follows('c', null)], null), second * 1_000)
+    leaving.causeNow(look(null, [follows('b', null), owns('c', 3)], null), 601_000)
+    expect(leaving.suitOf('b', 601_000)).toBe(suit)
   })
 
   it('counts as tried also one whose own link was cut before it left', () => {
@@ -191,7 +241,7 @@ describe('an owner that nobody has followed yet', () => {
   it('does not count one as tried that only claimed and had not begun to decide', () => {
     const leaving = new Leaving('a')
     leaving.causeNow(look(null, [owns('b', 1), follows('c', 1)], 1), 0)
-    leaving.causeNow(look(null, [{ ...owns('c', 2), linkedEpoch: null }], null), 5_000)
+    leaving.causeNow(look(null, [claims('c', 2)], null), 5_000)
     const unfollowed = look(3, [follows('c', null), follows('b', null)])
     leaving.causeNow(unfollowed, 6_000)
     expect(leaving.causeNow(unfollowed, 16_000)).toBe('unfollowed')

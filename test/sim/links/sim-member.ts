@@ -29,7 +29,7 @@ export function openSimMember({
   ...heard
 }: SimMemberParts): Membership {
   const { clock } = time
-  return new Membership({
+  const membership: Membership = new Membership({
     self: {
       id: name,
       address,
@@ -46,7 +46,9 @@ export function openSimMember({
     clock,
     timers: time.timersOf(client),
     log: silentLog,
+    suitOf: (id) => (id === membership.owner?.id && id !== name ? null : 'good'),
     onOutdated() {},
     ...heard,
   })
+  return membership
 }

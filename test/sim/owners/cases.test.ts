@@ -188,14 +188,17 @@ it('one that has left costs the next one no time', async () => {
   expect(await untilOwns(fleet, (owner) => owner !== c, 20_000)).toBeLessThan(1_500)
 })
 
-it('one failed claim of the only one that was not tried gives the fleet to no other one', async () => {
+it.each([
+  ['', 3_000],
+  [', however long that took,', 12_000],
+])('one failed claim of the only one that was not tried%s gives the fleet to no other one', async (_, ms) => {
   const fleet = new SimFleet()
   const [, , c] = await startAll(fleet, A, B, C)
-  c!.loading = { ms: 3_000, fails: true }
+  c!.loading = { ms, fails: true }
   for (const place of [A, B]) fleet.waysTo(place, 3, false)
   // A owns, nobody follows it, and C is the first to claim.
   await until(fleet, () => fleet.holder === c)
-  await fleet.pass(3_100)
+  await fleet.pass(ms + 100)
   c!.loading = { ms: 200, fails: false }
   await untilOwns(fleet, isAt(C), 60_000)
   await expectKept(fleet, 60_000)
@@ -325,4 +328,61 @@ it('while one after the other is replaced, nobody leaves and all are ready', asy
   await fleet.pass(30_000)
   expect(fleet.events.filter(({ kind }) => kind === 'left')).toEqual([])
   expect(fleet.processes.map(({ isReady }) => isReady)).toEqual([true, true, true])
+})
+
+it('two that fail over and over to load do not keep a third one out that others do not reach', async () => {
+  for (const [fast, slow] of [
+    [500, 3_000],
+    [2_000, 9_000],
+    [6_000, 7_000],
+  ] as const) {
+    const fleet = new SimFleet()
+    const [a, b, c] = await startAll(fleet, A, B, C)
+    b!.loading = { ms: fast, fails: true }
+    c!.loading = { ms: slow, fails: true }
+    fleet.waysTo(A, 3, false)
+    await until(fleet, () => fleet.owner === null)
+    await untilOwns(fleet, (owner) => owner === a, 45_000)
+    await expectKept(fleet, 300_000)
+  }
+})
+
+it('a newcomer that cannot own and gets no link takes the fleet less and less often', async () => {
+  const fleet = new SimFleet()
+  const [a] = await startAll(fleet, A)
+  fleet.way(B, A, false)
+  fleet.start(B).loading = { ms: 500, fails: true }
+  const hours = [0, 0, 0]
+  for (const hour of hours.keys()) {
+    const before = fleet.events.length
+    await fleet.pass(3_600_000)
+    hours[hour] = fleet.events.slice(before).filter(({ kind }) => kind === 'left').length
+  }
+  expect(fleet.owner).toBe(a)
+  expect(hours).toEqual([3, 1, 1])
+  // What was restarted may be able to.
+  fleet.kill(fleet.processes.find(isAt(B))!)
+  const next = fleet.start(B)
+  await untilOwns(fleet, (owner) => owner === next, 900_000)
+})
+
+it('processes whose clocks differ by minutes follow each other, and an owner that is killed is followed at once', async () => {
+  const fleet = new SimFleet()
+  for (const [place, aheadMs] of [
+    [A, -90_000],
+    [B, 0],
+    [C, 90_000],
+  ] as const)
+    fleet.aheadMs.set(place, aheadMs)
+  await startAll(fleet, A, B, C)
+  for (let killed = 0; killed < 3; killed++) {
+    expect(fleet.owner!.followers.length).toBe(2)
+    const { place } = fleet.owner!
+    fleet.kill(fleet.owner!)
+    expect(await untilOwns(fleet, () => true, 20_000)).toBeLessThan(3_000)
+    fleet.start(place)
+    await fleet.pass(20_000)
+  }
+  expect(fleet.events.filter(({ kind }) => kind === 'left')).toEqual([])
+  expect(fleet.processes.filter(({ isReady }) => isReady).map(({ place }) => place)).toEqual([B])
 })

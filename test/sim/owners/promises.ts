@@ -14,18 +14,18 @@ export const isReachedByAll = (fleet: SimFleet, process: SimProcess): boolean =>
   fleet.processes.every((other) => fleet.reaches(other, process))
 
 /**
- * What is wrong with the owner now that nothing has changed for `settledMs`: where a process runs that all others reach, the
+ * What is wrong with the owner now that nothing has changed for `settledMs`: where a process runs that all others reach, and that can load, the
  * owner is such a one, or at least another process follows it. Empty for nothing.
  */
 export function findFaultsAtRest(fleet: SimFleet): string[] {
   const { owner, processes } = fleet
   if (processes.length === 0) return []
   if (owner === null) return ['nobody owns']
-  const unready = fleet.isWhole ? processes.filter(({ isReady }) => !isReady) : []
+  const unready = fleet.isWhole ? processes.filter(({ isReady, isInTime }) => isInTime && !isReady) : []
   if (unready.length > 0)
     return [`${unready.map(({ id }) => id).join(', ')} is not ready, though all reach each other`]
   const isFollowed = owner.isFollowed || processes.length === 1
-  const better = processes.filter((process) => isReachedByAll(fleet, process))
+  const better = processes.filter((process) => !process.loading.fails && isReachedByAll(fleet, process))
   if (isFollowed || better.length === 0) return []
   return [`${owner.id} owns and nobody follows it, though all reach ${better.map(({ id }) => id).join(', ')}`]
 }

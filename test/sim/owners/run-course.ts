@@ -32,6 +32,16 @@ class CourseRun {
     this.#dice = new Dice(seed)
     this.#places = 1 + this.#dice.int(PLACES_MAX)
     this.#isSound = this.#dice.chance(0.4)
+    if (this.#dice.chance(0.3)) this.#setClocks()
+  }
+
+  /** Some clocks are a minute off, or a little more than is allowed. */
+  #setClocks(): void {
+    for (let place = 0; place < this.#places; place++) {
+      const aheadMs = this.#dice.pick([0, 0, 60_000, -60_000, 2_500])
+      this.#fleet.aheadMs.set(place, aheadMs)
+      if (aheadMs !== 0) this.#tell(`the clock of place ${place} is ${aheadMs} ms ahead`)
+    }
   }
 
   async run(): Promise<Course> {
@@ -121,15 +131,19 @@ class CourseRun {
     const ms = dice.pick([1_000, 5_000, 15_000, 40_000])
     const what = dice.pick(['stands still', 'cannot load', 'database away'] as const)
     if (process === undefined) return
-    this.#tell(`${what === 'database away' ? '' : process.id} ${what} for ${ms} ms`)
+    const { loading } = process
+    // One that fails may do so at once, or hang for long before.
+    const triedMs = what === 'cannot load' ? dice.pick([loading.ms, 9_000, 20_000]) : 0
+    const trying = triedMs === 0 ? '' : `, each time after ${triedMs} ms,`
+    this.#tell(`${what === 'database away' ? '' : process.id} ${what}${trying} for ${ms} ms`)
     if (what === 'stands still') fleet.standStill(process, ms)
     else if (what === 'database away') fleet.rows.isAway = true
-    else process.loading = { ...process.loading, fails: true }
+    else process.loading = { ms: triedMs, fails: true }
     await this.#pass(ms)
     fleet.rows.isAway = false
-    process.loading = { ...process.loading, fails: false }
-    // Who waits to try again waits for as long.
-    await this.#pass(SETTLED_MS)
+    process.loading = loading
+    // Who waits to try again waits for as long, and who loads fails yet.
+    await this.#pass(SETTLED_MS + triedMs)
   }
 
   /** A process ends in one way or another, and perhaps another one starts in its place, before or after. */

@@ -27,12 +27,15 @@ export class SimFleet {
   /** `${from} ${to}` of places that do not reach each other. */
   readonly #closed = new Set<string>()
   readonly #started = new Map<number, number>()
+  /** Of places whose clock is off: by how much. */
+  readonly aheadMs = new Map<number, number>()
 
-  /** Start a process at a place: A1, and after it A2. */
+  /** Start a process at a place: A1, and after it A2. Its clock is ahead of the database's by as much as that of its place. */
   start(place: number): SimProcess {
     const count = (this.#started.get(place) ?? 0) + 1
     this.#started.set(place, count)
-    const process = new SimProcess(this, `${String.fromCharCode(65 + place)}${count}`, place)
+    const id = `${String.fromCharCode(65 + place)}${count}`
+    const process = new SimProcess(this, id, place, this.aheadMs.get(place) ?? 0)
     this.processes.push(process)
     process.start()
     return process

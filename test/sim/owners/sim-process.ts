@@ -1,5 +1,6 @@
+import type { Clock } from '../../../lib/clock.ts'
 import { Membership } from '../../../lib/cluster/membership.ts'
-import { deriveFleetKeys } from '../../../lib/cluster/proofs.ts'
+import { checkCaller, deriveFleetKeys, proveCaller } from '../../../lib/cluster/proofs.ts'
 import { LINK_VERSIONS } from '../../../lib/links/link-versions.ts'
 import { silentLog } from '../../../lib/log.ts'
 import { sessionNameOf } from '../../../lib/store/members.ts'
@@ -44,14 +45,18 @@ export class SimProcess implements Mortal {
   readonly #fleet: SimFleet
   readonly #standing: Standing
   readonly #failedClaims = new FailedClaims()
+  /** Its wall clock is ahead of the database's by as much as its machine's. */
+  readonly #clock: Clock
   #upMs: number
   #isHandingOver = false
 
-  constructor(fleet: SimFleet, id: string, place: number) {
+  constructor(fleet: SimFleet, id: string, place: number, aheadMs: number) {
     this.#fleet = fleet
     this.id = id
     this.place = place
     const { time } = fleet
+    const { clock } = time
+    this.#clock = { ...clock, now: () => new Date(clock.now().getTime() + aheadMs) }
     this.startedMs = time.nowMs
     this.#upMs = time.nowMs
     const timers = time.timersOf(this)
@@ -63,13 +68,13 @@ export class SimProcess implements Mortal {
         pid: 1,
         version: '1',
         linkVersion: LINK_VERSIONS.newest,
-        startedAt: time.clock.now(),
+        startedAt: this.#clock.now(),
         newestMigration: 9_000,
         newestBreaking: 0,
       },
       keys: KEYS,
       connect: async () => fleet.rows.connect(),
-      clock: time.clock,
+      clock: this.#clock,
       timers,
       log: silentLog,
       onRenewed: () => this.#lookAtOwner(),
@@ -107,7 +112,7 @@ export class SimProcess implements Mortal {
       },
       standing: this.#standing,
       versions: LINK_VERSIONS,
-      clock: time.clock,
+      clock: this.#clock,
       owning: () =>
         this.epoch === null ? null : { epoch: this.epoch, links: { hasOtherThan: () => this.isFollowed } },
       unread: () => null,
@@ -128,6 +133,11 @@ export class SimProcess implements Mortal {
 
   get isFollowed(): boolean {
     return this.followers.length > 0
+  }
+
+  /** Nothing is ready whose clock is off. */
+  get isInTime(): boolean {
+    return this.membership.isInTime
   }
 
   get isReady(): boolean {
@@ -152,8 +162,20 @@ export class SimProcess implements Mortal {
     this.#fleet.time.after(DIAL_MS, () => this.#dial(), this)
   }
 
+  /** The time that its proofs are of. */
+  get #provenTime(): Date {
+    return new Date(this.#clock.now().getTime() - this.membership.skewMs)
+  }
+
+  #isBelievedBy(owner: SimProcess, epoch: number): boolean {
+    const named = { id: owner.id, address: `${owner.place}:1`, epoch }
+    const proof = proveCaller(KEYS, this.id, named, this.#provenTime)
+    return checkCaller(KEYS, proof, named, owner.#provenTime) === this.id
+  }
+
   #linkTo(owner: SimProcess, epoch: number): void {
     if (this.isStopping || this.link !== null || owner.isDead || owner.epoch !== epoch) return
+    if (!this.#isBelievedBy(owner, epoch)) return
     this.link = { to: owner, epoch }
     this.membership.link(epoch)
     this.condition.linked(epoch)
@@ -201,7 +223,7 @@ export class SimProcess implements Mortal {
     for (;;) {
       if (!(await this.#acquire())) return
       const epoch = ++fleet.rows.epoch
-      await this.membership.own(epoch, fleet.time.clock.now())
+      await this.membership.own(epoch)
       const { ms, fails } = this.loading
       await this.#pause(ms)
       if (this.isStopping) return
@@ -209,6 +231,7 @@ export class SimProcess implements Mortal {
       if (!fails) {
         this.#failedClaims.clear()
         this.epoch = epoch
+        this.membership.decide(this.#clock.now())
         fleet.note('owns', this)
         return
       }

@@ -230,13 +230,14 @@ export class SimService {
       this.isStandby = true
       this.#sim.trace(`${this.name} stands by`)
     })
-    await this.membership?.own(this.lock.epoch, this.#sim.time.clock.now())
+    await this.membership?.own(this.lock.epoch)
     this.isStandby = false
     const { hasCampaigns } = this.#sim
     await this.ctx.counters.load(this.ctx.db)
     if (hasCampaigns) await this.ctx.fleetConfigs.load(this.ctx.db)
     await this.ctx.labelRules.load(this.ctx.db)
     await this.fleet.start()
+    this.membership?.decide(this.#sim.time.clock.now())
     this.isReady = true
     this.#every(ALERTS_MS, () => this.ctx.alerts.run(this.#stop.signal))
     this.#every(JANITOR_MS, () => this.sweep())
