@@ -177,18 +177,22 @@ async function readSessionsAgain(db: Db, ends: SessionEnds, sockets: SessionSock
 }
 
 /** Delete what has expired; returns how many sessions were deleted. */
-function trimStored({ db, clock }: IdentityParts): Promise<number> {
+async function trimStored({ db, clock }: IdentityParts): Promise<number> {
   const now = clock.now()
   const lately = new Date(now.getTime() - EXPIRED_SHOWN_MS)
+  const longAgo = new Date(now.getTime() - CHANGES_KEPT_MS)
+  // By itself, and in the order of whoever asks for something in Git: it waits for those, and nobody who signs in for it.
+  await db.transaction('identity.trim-authors', async (tx) => {
+    await deleteOldCommitAuthors(tx, longAgo)
+    await deleteOldUnseen(tx, longAgo)
+  })
   return db.transaction('identity.trim', async (tx) => {
     await lockIdentity(tx)
     await deleteExpiredApiTokens(tx, lately, now)
     await deleteExpiredConfirmedLogins(tx, now)
     await deleteOldLinkRequests(tx, lately)
     await deleteOldEndsAtProvider(tx, new Date(now.getTime() - FLOW_LIFETIME_S * 1_000))
-    await deleteOldAccountChanges(tx, new Date(now.getTime() - CHANGES_KEPT_MS))
-    await deleteOldUnseen(tx, new Date(now.getTime() - CHANGES_KEPT_MS))
-    await deleteOldCommitAuthors(tx, new Date(now.getTime() - CHANGES_KEPT_MS))
+    await deleteOldAccountChanges(tx, longAgo)
     return deleteExpiredSessions(tx, now)
   })
 }

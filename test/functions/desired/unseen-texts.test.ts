@@ -295,3 +295,26 @@ it('so many texts of one account are kept of a workload, for so long', async () 
   await deleteOldUnseen(database.pool, ago(1))
   expect(await count()).toBe(0)
 })
+
+it('who asks for one again just as old ones are forgotten is not in the way of that, nor that in his', async () => {
+  await wish(one, 'platform', TEXT, by(ann))
+  await release(one, 'platform')
+  await database.pool.execute(`update unseen_texts set noted_at = '2001-01-01'`)
+  const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+  const waits = (count: number) => expect.poll(() => database.pool.query(waiting)).toHaveLength(count)
+  let asked: Promise<DesiredResult>
+  let trimmed: Promise<number>
+  await database.pool.transaction('test', async (tx) => {
+    // Whoever asks waits for this name, and has noted by then that it asks.
+    await tx.execute(
+      `insert into commit_authors (config_hash, name, noted_at, by_id) values ($1, 'zoe@example.com', now(), $2)`,
+      [configHash(TEXT), one!.userId],
+    )
+    asked = wish(one, 'platform', TEXT, { commit_author: 'Zoe <zoe@example.com>' })
+    await waits(1)
+    trimmed = ctx.identity.trim()
+    await waits(2)
+  })
+  await trimmed!
+  await expectAuthors(await asked!, ann)
+})
