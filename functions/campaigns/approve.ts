@@ -14,7 +14,7 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(CampaignDecisionRequest),
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
-  errors: [...DECISION_ERRORS, 'campaign-plan-unnamed', 'approval-needs-another'],
+  errors: [...DECISION_ERRORS, 'campaign-plan-unnamed', 'approval-needs-another', 'fleet-config-managed'],
   async handle({ params, body, actor }, ctx) {
     const asking = await mayDecide(ctx, params.id, actor, 'approve')
     if (!asking.ok) return asking.reply

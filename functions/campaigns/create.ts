@@ -19,6 +19,7 @@ export default defineHttp({
   errors: [
     ...CAMPAIGN_ERRORS,
     ...DRAFT_ERRORS,
+    'fleet-config-managed',
     'text-not-storable',
     'text-too-long',
     'audit-unavailable',

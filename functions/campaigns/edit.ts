@@ -23,7 +23,7 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(CampaignCreateRequest, { bytesMax: 4_194_304, valuesMax: 60_000 }),
   replies: [{ status: 200, description: 'The draft.', json: CampaignRecord }],
-  errors: [...CAMPAIGN_ERRORS, ...DECISION_ERRORS, ...DRAFT_ERRORS, 'body-too-large'],
+  errors: [...CAMPAIGN_ERRORS, ...DECISION_ERRORS, ...DRAFT_ERRORS, 'body-too-large', 'fleet-config-managed'],
   async handle({ params, body, actor }, ctx) {
     const outside = await refuseCampaign(ctx.db, params.id, actor, 'config:request')
     if (outside !== null) return outside

@@ -19,6 +19,7 @@ export default defineHttp({
     'campaign-plan-unnamed',
     'campaign-changes-nothing',
     'campaign-patch-unfit',
+    'fleet-config-managed',
     'production-confirmation-required',
   ],
   async handle({ params, body, actor }, ctx) {

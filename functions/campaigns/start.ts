@@ -16,7 +16,7 @@ export default defineHttp({
     whenAbsent: { comment: '', plan_hash: '', prod_confirmation: false },
   }),
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
-  errors: [...DECISION_ERRORS, 'approval-needs-another', 'approval-expired'],
+  errors: [...DECISION_ERRORS, 'approval-needs-another', 'approval-expired', 'fleet-config-managed'],
   async handle({ params, body, actor }, ctx) {
     const asking = await mayDecide(ctx, params.id, actor, 'start')
     if (!asking.ok) return asking.reply

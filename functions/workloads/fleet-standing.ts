@@ -1,4 +1,9 @@
-import { toHoldRecord } from '../../lib/fleet-configs/records.ts'
+import { overruling, toPushSinceGit } from '../../lib/desired/overruled.ts'
+import type { Workload } from '../../lib/fleet/state/model.ts'
+import { toHoldRecord, toInGit } from '../../lib/fleet-configs/records.ts'
+import type { Db } from '../../lib/store/db.ts'
+import { listFleetWishes } from '../../lib/store/fleet-wishes.ts'
+import { findFleetKeeper } from '../../lib/store/managed-fleet-configs.ts'
 import { FleetStanding } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
@@ -21,14 +26,29 @@ export default defineHttp({
     const { fleetConfigs } = ctx
     const { configId, rivals } = fleetConfigs.membershipOf(workload)
     const config = configId === null ? null : fleetConfigs.config(configId)
+    const kept = await keptInGit(ctx.db, workload)
     const hold = fleetConfigs.holdOf(workload.id)
     const freeze = fleetConfigs.freezeOf(workload)
     return json({
       workload_id: workload.id,
       ...(config === null ? {} : { fleet_config: { id: config.id, name: config.name } }),
+      ...(kept === null ? {} : { kept_in_git: kept }),
       rivals: rivals.map((id) => fleetConfigs.config(id)?.name ?? id),
       ...(hold === null ? {} : { hold: toHoldRecord(hold, ctx.clock.now()) }),
       ...(freeze === null ? {} : { freeze: { reason: freeze.reason, until: freeze.until.toISOString() } }),
     } satisfies FleetStanding)
   },
 })
+
+/** Who keeps a workload in Git by its fleet config, and whether it runs what is asked for there; null for nobody. */
+async function keptInGit(
+  db: Db,
+  { id: workloadId, activeHash, newestPush }: Workload,
+): Promise<NonNullable<FleetStanding['kept_in_git']> | null> {
+  const keeper = await findFleetKeeper(db, workloadId)
+  if (keeper === null) return null
+  const [wish] = await listFleetWishes(db, { fleetConfigId: keeper.fleetConfigId, workloadId })
+  const pushed = newestPush && toPushSinceGit(newestPush)
+  const overruled = overruling(wish ?? null, { activeHash, newestPush: pushed })
+  return { ...toInGit(keeper), ...(overruled === null ? {} : { overruled }) }
+}

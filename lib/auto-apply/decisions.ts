@@ -6,6 +6,7 @@ import { listBecause } from '../changes/approval-help.ts'
 import { type ApprovalActor, refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
 import { refuseDiscounted, whyNotCounted } from '../changes/judge-approvals.ts'
 import { toAutoApplyNews } from '../changes/news.ts'
+import { refuseOverGit } from '../fleet-configs/kept-in-git.ts'
 import { randomHex } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import {
@@ -179,12 +180,14 @@ export async function approveAutoApply(
   })
 }
 
-/** Refuse another selector or priority than Git keeps; null where Git keeps them so, or not at all. */
+/** Refuse another version, selector or priority than Git keeps; null where Git keeps them so, or not at all. */
 async function refuseOtherThanGit(
   tx: ActTransaction,
   config: StoredFleetConfig,
-  { selector, priority }: Pick<StoredAutoApply, 'selector' | 'priority'>,
+  { number, selector, priority }: Pick<StoredAutoApply, 'number' | 'selector' | 'priority'>,
 ): Promise<Refusal<'fleet-config-managed'> | null> {
+  const other = await refuseOverGit(tx, { fleetConfigId: config.id, number })
+  if (other !== null) return other
   if (config.priority === priority && isDeepStrictEqual(config.selector, selector)) return null
   const managed = await findManagedFleetConfig(tx, config.id)
   return managed === null ? null : refuse('fleet-config-managed', { owner: managed.owner })

@@ -7,6 +7,7 @@ import { refuseDiscounted, refuseUnapproved, whyNotCounted } from '../changes/ju
 import { toCampaignNews } from '../changes/news.ts'
 import { noteUnreviewed } from '../changes/reviews.ts'
 import { PATCH_PROBLEMS } from '../configs/patch/patch.ts'
+import { refuseOverGit } from '../fleet-configs/kept-in-git.ts'
 import { randomHex } from '../ids.ts'
 import { findLowered } from '../model/campaign-rules.ts'
 import { campaignIs, statusesThat } from '../model/campaign-states.ts'
@@ -63,7 +64,13 @@ export type CampaignOutcome =
   | { ok: false; code: 'campaign-too-old' }
   | { ok: false; code: 'production-confirmation-required' }
   | DraftRefusal
-  | Refusal<'approval-needs-another' | 'approval-expired' | 'campaign-limit-lowered' | 'campaign-patch-unfit'>
+  | Refusal<
+      | 'approval-needs-another'
+      | 'approval-expired'
+      | 'campaign-limit-lowered'
+      | 'campaign-patch-unfit'
+      | 'fleet-config-managed'
+    >
   | TextRefusal
   | AuditFailure
 
@@ -134,6 +141,8 @@ export async function createCampaign(
     updatedAt: now,
   }
   return parts.db.change('campaign.create', actor, async (tx): Promise<CampaignOutcome> => {
+    const kept = await refuseElsewhere(tx, campaign)
+    if (kept !== null) return kept
     await insertCampaign(tx, campaign)
     await noteCampaignAuthor(tx, campaign.id, actor.userId)
     const refused = await alsoStore(tx, campaign)
@@ -178,7 +187,7 @@ export async function changeCampaign(
     statusesThat('unasked'),
     async (tx, before) => {
       if (edition !== undefined && before.edition !== edition) return null
-      const refused = await refuseIt(tx)
+      const refused = (await refuseElsewhere(tx, draft)) ?? (await refuseIt(tx))
       if (refused !== null) return refused
       const edited = await editCampaign(tx, { id, ...draft, now: parts.clock.now(), byId: actor.userId })
       // One that is smaller than it was is never too large, and one that is there never one too many.
@@ -187,6 +196,13 @@ export async function changeCampaign(
     },
   )
 }
+
+/** The refusal of a campaign that would bring another version than Git asks for; null of all others. */
+const refuseElsewhere = async (
+  tx: Db,
+  { change }: Pick<CampaignDraft, 'change'>,
+): Promise<Refusal<'fleet-config-managed'> | null> =>
+  change.kind === 'version' ? refuseOverGit(tx, { ...change, fleetConfigId: change.fleet_config_id }) : null
 
 const sizeOf = ({ change, scope }: Pick<StoredCampaign, 'change' | 'scope'>): number =>
   JSON.stringify([change, scope]).length
@@ -457,12 +473,17 @@ async function take(
     const stages_halted = countHaltedStages(parts, { campaignId: id })
     const end = findDeadEnd(step, { status, plan, counts, change, way_back, stages_halted })
     if (end !== null) return { ok: false, code: end }
+    const kept = BRINGING.includes(step) ? await refuseElsewhere(tx, before) : null
+    if (kept !== null) return kept
     const move = await work(tx, before)
     return 'ok' in move ? move : moveCampaign(tx, id, from, move, parts.clock.now())
   })
 }
 
 type Counts = Record<string, number>
+
+/** The steps by which a campaign comes to bring something. One that did already goes on. */
+const BRINGING: readonly CampaignStep[] = ['request', 'approve', 'start']
 
 /** Statuses in which it depends on the targets what can be decided. */
 const MOVING: readonly CampaignStatus[] = ['done', 'halted']

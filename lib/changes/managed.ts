@@ -3,18 +3,19 @@ import { type Refusal, refuse } from '../model/refusal.ts'
 import type { Approval } from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
 import { acceptWish, findManagedConfig } from '../store/managed-configs.ts'
+import { findFleetKeeper } from '../store/managed-fleet-configs.ts'
 
 /**
- * Refuse to approve a request for a workload that is kept in Git, unless it comes from the owner that keeps it; null
- * where it may be approved.
+ * Refuse to approve a request for a workload that is kept in Git, by itself or by its fleet config, unless it comes from the
+ * owner that keeps it; null where it may be approved.
  */
 export async function refuseManaged(
   db: Db,
   { workloadId, targetGroup }: Pick<Approval, 'workloadId' | 'targetGroup'>,
 ): Promise<Refusal<'managed-elsewhere'> | null> {
-  const managed = await findManagedConfig(db, workloadId)
-  if (managed === null || targetGroup === gitGroupOf(managed.owner)) return null
-  return refuse('managed-elsewhere', { owner: managed.owner })
+  const keeper = (await findManagedConfig(db, workloadId)) ?? (await findFleetKeeper(db, workloadId))
+  if (keeper === null || targetGroup === gitGroupOf(keeper.owner)) return null
+  return refuse('managed-elsewhere', { owner: keeper.owner })
 }
 
 /**
@@ -27,6 +28,7 @@ export async function acceptOwner(
 ): Promise<Refusal<'managed-elsewhere'> | null> {
   const owner = gitOwnerOf(approval.targetGroup)
   if (owner === null) return null
-  await acceptWish(tx, approval.workloadId, owner)
-  return refuseManaged(tx, approval)
+  const refused = await refuseManaged(tx, approval)
+  if (refused === null) await acceptWish(tx, approval.workloadId, owner)
+  return refused
 }

@@ -13,6 +13,7 @@ import type { CampaignDraft } from '../campaigns/read-campaign.ts'
 import type { ApprovalActor } from '../changes/approval-parts.ts'
 import { toAuthorNames } from '../changes/named-authors.ts'
 import type { Workload } from '../fleet/state/model.ts'
+import { hasFailedSomewhere } from '../fleet/state/state.ts'
 import { isBoundByAutoApply, isStoredAlike } from '../fleet-configs/bound-by-auto-apply.ts'
 import {
   FLEET_CONFIGS_MAX,
@@ -43,6 +44,7 @@ import {
   type StoredFleetConfig,
   updateFleetConfig,
 } from '../store/fleet-configs.ts'
+import { listFleetWishes } from '../store/fleet-wishes.ts'
 import { isSpokenForByAnother, lockOwner } from '../store/git-owners.ts'
 import {
   deleteManagedFleetConfig,
@@ -53,7 +55,8 @@ import {
   type ManagedFleetConfig,
   noteManagedCampaign,
 } from '../store/managed-fleet-configs.ts'
-import { decideFleet, type FleetVerdict } from './decide-fleet.ts'
+import { decideFleet, type FleetVerdict, type Undone } from './decide-fleet.ts'
+import { overruling, toPushSinceGit } from './overruled.ts'
 import { isOwner, recordNamed, tellCommit, tellRelease } from './owner.ts'
 import { type ReleaseRefusal, refuseRelease } from './refuse-release.ts'
 
@@ -213,7 +216,13 @@ async function judge(
   if (managed === null) {
     const known = fleetConfigs.configs.find(({ name }) => name === wanted.definition.name)
     const other = known === undefined ? null : await findCampaignUnderWay(db, known.id, null)
-    const facts = { isSameWish: false, campaign: null, hasUnreached: false, again: wanted.again }
+    const facts = {
+      isSameWish: false,
+      campaign: null,
+      hasUnreached: false,
+      undone: null,
+      again: wanted.again,
+    }
     return {
       verdict: decideFleet({ ...facts, isOtherUnderWay: other !== null }),
       campaign: other,
@@ -232,6 +241,7 @@ async function judge(
     campaign: own?.status ?? null,
     isOtherUnderWay: other !== null,
     hasUnreached: own?.status === 'done' && (await hasUnreached(parts, wanted, managed, members)),
+    undone: own?.status === 'done' ? await findUndone(parts, wanted, managed, members) : null,
     again: wanted.again,
   })
   const isOther = verdict.action === 'waits' && verdict.reason === 'other_under_way'
@@ -254,8 +264,7 @@ async function hasUnreached(
   const byItself = await listOpenAutoApplies(db, fleetConfigId)
   if (byItself.some(({ number, status }) => number === version && status === 'active')) return false
   const draft = wanted.draftCampaign(fleetConfigId, version)
-  const { cut_to: within } = draft.scope
-  const own = under.filter((workload) => within === undefined || isInOneOf(within, workload))
+  const own = withinReach(draft, under)
   if (own.length === 0) return false
   const ids = own.map(({ id }) => id)
   const rows = await listUnreached(db, { fleetConfigId, number: version }, ids)
@@ -270,6 +279,34 @@ async function hasUnreached(
     if ((await wouldChange(judge, workload)) ?? !wasUnread) return true
   }
   return false
+}
+
+/** Those of these workloads that a campaign may reach. */
+const withinReach = ({ scope: { cut_to: within } }: CampaignDraft, under: readonly Workload[]): Workload[] =>
+  under.filter((workload) => within === undefined || isInOneOf(within, workload))
+
+/**
+ * What became of Git's version at a workload that it was brought to and that does not run it: it failed there, or something
+ * else was pushed since. Null where there is no such workload.
+ */
+async function findUndone(
+  { db }: FleetDesiredParts,
+  wanted: DesiredFleetConfig,
+  { fleetConfigId, version }: ManagedFleetConfig,
+  { under }: MembersThen,
+): Promise<Undone | null> {
+  const wishes = await listFleetWishes(db, { fleetConfigId })
+  const wishOf = new Map(wishes.map(({ workloadId, ...wish }) => [workloadId, wish]))
+  for (const workload of withinReach(wanted.draftCampaign(fleetConfigId, version), under)) {
+    const wish = wishOf.get(workload.id)
+    if (wish === undefined || wish.hash === null) continue
+    const { activeHash, newestPush } = workload
+    if (activeHash !== wish.hash && hasFailedSomewhere(workload, wish.hash)) return 'failed'
+    const pushed = newestPush && toPushSinceGit(newestPush)
+    const overruled = overruling(wish, { activeHash, newestPush: pushed })
+    if (overruled !== null) return overruled
+  }
+  return null
 }
 
 /** Whether a campaign would change a workload, now or when it is back; null where that cannot be said now. */
@@ -447,6 +484,7 @@ async function proposeCampaign(
   // Another run has made or changed it, or somebody has asked for it, decided on it or removed it meanwhile.
   const isOvertaken =
     made.code === 'campaign-plan-changed' ||
+    made.code === 'fleet-config-managed' ||
     made.code === 'campaign-not-ready' ||
     made.code === 'campaign-not-found'
   return isOvertaken ? OVERTAKEN : made

@@ -27,6 +27,7 @@ import {
   listWishes,
   type ManagedConfig,
 } from '../store/managed-configs.ts'
+import { findFleetKeeper } from '../store/managed-fleet-configs.ts'
 import { listUnseenAuthors, noteUnseen } from '../store/unseen-texts.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import { type DesiredVerdict, decideDesired } from './decide.ts'
@@ -129,6 +130,8 @@ async function readStanding(
       wish.owner !== owner && (wish.isAccepted || (managed === null && wish.appliedById === actor.userId)),
   )
   if (elsewhere !== undefined) return refuse('managed-elsewhere', { owner: elsewhere.owner })
+  const keeper = await findFleetKeeper(db, workloadId)
+  if (keeper !== null && keeper.owner !== owner) return refuse('managed-elsewhere', { owner: keeper.owner })
   const group = gitGroupOf(owner)
   const isSameWish = managed?.configHash === hash
   const newest = await findNewestApprovalFromGit(db, workloadId, group, hash)

@@ -1,4 +1,5 @@
 import type { CampaignStatus } from '../wire/campaigns.ts'
+import type { Overruling } from './overruled.ts'
 
 /** What is to be done about a fleet config that Git holds. */
 export type FleetVerdict =
@@ -9,7 +10,10 @@ export type FleetVerdict =
    * Somebody decided against this very version: it is not proposed again until Git holds another one, or `again` is
    * set.
    */
-  | { action: 'held'; reason: 'rejected' | 'aborted' | 'rolled_back' }
+  | { action: 'held'; reason: 'rejected' | 'aborted' | 'rolled_back' | Undone }
+
+/** What became of a version at a workload that it was brought to, where that does not run it. */
+export type Undone = Overruling | 'failed'
 
 /** What is known of a fleet config, and of a wish for it: what Git holds. */
 export interface FleetFacts {
@@ -21,6 +25,8 @@ export interface FleetFacts {
   isOtherUnderWay: boolean
   /** Workloads are under the fleet config that no campaign had in its plan, and to which nothing brings it by itself. */
   hasUnreached: boolean
+  /** Of workloads that a finished campaign brought the version to, what became of it at one that does not run it. */
+  undone: Undone | null
   /** Ask again, whatever was decided. */
   again: boolean
 }
@@ -33,7 +39,11 @@ export function decideFleet(facts: FleetFacts): FleetVerdict {
   // What the other one leaves workloads with is not known yet, and a plan that is made now would not hold.
   if (facts.isOtherUnderWay || campaign === 'rolling_back')
     return { action: 'waits', reason: 'other_under_way' }
-  if (campaign === 'done') return { action: facts.hasUnreached ? 'propose' : 'unchanged' }
+  if (campaign === 'done') {
+    const { undone } = facts
+    if (facts.hasUnreached || (undone !== null && facts.again)) return { action: 'propose' }
+    return undone === null ? { action: 'unchanged' } : { action: 'held', reason: undone }
+  }
   const hasEnded = reason !== null || campaign === 'withdrawn' || campaign === 'expired'
   return campaign === null || hasEnded ? { action: 'propose' } : { action: 'waits', reason: null }
 }

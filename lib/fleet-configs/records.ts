@@ -54,16 +54,21 @@ const toDescription = (
     ? {}
     : {
         managed: {
-          owner: managed.owner,
-          version: managed.version,
-          ...(managed.commitSha === '' ? {} : { commit_sha: managed.commitSha }),
-          ...(managed.commitAuthor === '' ? {} : { commit_author: managed.commitAuthor }),
+          ...toInGit(managed),
           ...(ranCommit === undefined ? {} : { ran_commit_sha: ranCommit }),
         },
       }),
   created_by: config.createdBy,
   created_at: config.createdAt.toISOString(),
   updated_at: config.updatedAt.toISOString(),
+})
+
+/** Who keeps a fleet config in Git, and what is asked for there. */
+export const toInGit = ({ owner, version, commitSha, commitAuthor }: ManagedFleetConfig) => ({
+  owner,
+  version,
+  ...(commitSha === '' ? {} : { commit_sha: commitSha }),
+  ...(commitAuthor === '' ? {} : { commit_author: commitAuthor }),
 })
 
 /** A version as lists show it. */

@@ -1,3 +1,4 @@
+import { toPushSinceGit } from '../desired/overruled.ts'
 import { isCapable } from '../fleet/decide/abilities.ts'
 import { isHeldToConfig } from '../fleet/decide/drift.ts'
 import { hashOfAny } from '../fleet/decide/running-hash.ts'
@@ -101,11 +102,9 @@ export function toDriftCollector(
       push === null
         ? null
         : {
-            hash: push.hash,
+            ...toPushSinceGit(push),
             isPending: isOpen && workload.rollout === null,
-            submittedAt: push.submittedAt,
             sentAt: push.sentAt,
-            carrierId: push.kind === 'approval' ? (push.campaignId ?? push.autoApplyId) : null,
             record: revision === undefined ? {} : toShown(revision),
           },
     instances,

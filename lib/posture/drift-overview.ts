@@ -1,3 +1,4 @@
+import { overruling, type PushSinceGit, type Wish } from '../desired/overruled.ts'
 import { countsAsDrifted } from '../model/drift-counts.ts'
 import { environmentOf } from '../model/labels.ts'
 import { placeFieldOf } from '../model/places.ts'
@@ -19,17 +20,15 @@ export interface DriftCollector {
   activeHash: string | null
   /** A push in stages, which a part of the instances is assigned beside `activeHash`; null where there is none. */
   rollout: { id: string; hash: string; isHalted: boolean } | null
-  newestPush: {
-    hash: string
-    /** Still undecided, neither superseded nor aborted, and not a rollout in progress. */
-    isPending: boolean
-    submittedAt: Date
-    sentAt: Date | null
-    /** The campaign, or the version that applies by itself, that brought it; null for a roll-back and all others. */
-    carrierId: string | null
-    /** The fields that everybody may see: no content, operator, error texts or instances. */
-    record: NonNullable<DriftItem['last_push']>
-  } | null
+  newestPush:
+    | (PushSinceGit & {
+        /** Still undecided, neither superseded nor aborted, and not a rollout in progress. */
+        isPending: boolean
+        sentAt: Date | null
+        /** The fields that everybody may see: no content, operator, error texts or instances. */
+        record: NonNullable<DriftItem['last_push']>
+      })
+    | null
   /**
    * The live instances that can take a config. `hash`: what it runs, empty where it has not said; `isHeld`: it has to
    * run its assigned config and can report that; `isDrifted`: it is held and runs something else
@@ -48,11 +47,8 @@ export interface DriftCollector {
    */
   reportedHash: string
   availableComponents: Readonly<Record<string, readonly string[]>> | null
-  /**
-   * What Git asks for, of the workload or by its fleet config, and since when; null where neither is kept there. `hash` is
-   * null where the workload got nothing of it yet, `carriers` are those that bring the fleet config's versions.
-   */
-  wish: { hash: string | null; since: Date; carriers: ReadonlySet<string> } | null
+  /** What Git asks for, of the workload or by its fleet config; null where neither is kept there. */
+  wish: Wish | null
   hasDriftAlert: boolean
   hasVersionAlert: boolean
   isVersionOutdated: boolean
@@ -104,23 +100,13 @@ function factsOf(collector: DriftCollector, now: Date): Facts {
     isMixed: new Set(held.map(({ hash }) => hash).filter((hash) => hash !== '')).size > 1,
     isDrifted: collector.instances.some((instance) => instance.isDrifted),
     isAltered: collector.alteredCount > 0,
-    differsFromGit: differsFromGit(collector),
+    differsFromGit: overruling(collector.wish, collector) !== null,
     isPendingTooLong: pendingSince !== null && now.getTime() - pendingSince.getTime() > PENDING_TOO_LONG_MS,
     hasIncompleteComponents: PIPELINE_SECTIONS.some(
       (category) => (availableComponents?.[category] ?? []).length === 0,
     ),
     isOutdated: collector.isVersionOutdated || collector.hasVersionAlert,
   }
-}
-
-/**
- * Whether something else than what Git asks for was pushed since Git asked: a rollback, or by broken glass. What was only
- * asked for, and waits for people, is no drift; nor is what is still on its way.
- */
-function differsFromGit({ wish, activeHash, newestPush }: DriftCollector): boolean {
-  if (wish === null || newestPush === null || activeHash === wish.hash) return false
-  if (newestPush.carrierId !== null && wish.carriers.has(newestPush.carrierId)) return false
-  return newestPush.hash !== wish.hash && newestPush.submittedAt > wish.since
 }
 
 /** The environments whose collectors differ in their expected or effective configs. */

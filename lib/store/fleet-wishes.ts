@@ -7,19 +7,50 @@ export interface FleetWish {
   hash: string | null
   /** Since when Git asks this of it: since the version was written, or the workload came under the fleet config. */
   since: Date
-  /** The campaigns and versions that apply by themselves that bring the fleet config's versions. */
+  /** The campaigns and versions that apply by themselves that bring what Git asks for, or were started before it did. */
   carriers: ReadonlySet<string>
 }
 
-/** The wishes of all fleet configs that are kept in Git, for the workloads that are under them. */
-export async function listFleetWishes(db: Db): Promise<FleetWish[]> {
+/**
+ * SQL for the id of the fleet config by which Git keeps the workload of this expression; null for none, as where Git keeps
+ * the workload by itself. It does once a version of the fleet config was brought there: until then it keeps nobody from
+ * changing the workload.
+ */
+export const keptByFleetConfig = (workloadId: string): string => `(
+  select m.fleet_config_id from fleet_config_members f
+    join managed_fleet_configs m on m.fleet_config_id = f.fleet_config_id
+  where f.workload_id = ${workloadId}
+    and not exists (select from managed_configs o where o.workload_id = f.workload_id)
+    and (exists (
+      select from campaign_targets t join campaigns c on c.id = t.campaign_id
+      where t.workload_id = f.workload_id and t.push_id is not null and c.change->>'kind' = 'version'
+        and c.change->>'fleet_config_id' = m.fleet_config_id::text)
+    or exists (
+      select from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
+      where t.workload_id = f.workload_id and a.fleet_config_id = m.fleet_config_id)))`
+
+/**
+ * The wishes of all fleet configs that are kept in Git, or of one, for all workloads that are under them, or one. Those that
+ * Git keeps by themselves have a wish of their own, and are not in it.
+ */
+export async function listFleetWishes(
+  db: Db,
+  {
+    fleetConfigId = null,
+    workloadId = null,
+  }: { fleetConfigId?: string | null; workloadId?: string | null } = {},
+): Promise<FleetWish[]> {
   const kept = await db.query<{ id: string; carriers: string[] }>(
     `select m.fleet_config_id as id, array(
        select c.id from campaigns c
          where c.change->>'kind' = 'version' and c.change->>'fleet_config_id' = m.fleet_config_id::text
+           and ((c.change->>'number')::integer = m.version or c.started_at <= v.created_at)
        union all select a.id from auto_applies a where a.fleet_config_id = m.fleet_config_id
      ) as carriers
-     from managed_fleet_configs m`,
+     from managed_fleet_configs m
+     join fleet_config_versions v on v.fleet_config_id = m.fleet_config_id and v.number = m.version
+     where $1::uuid is null or m.fleet_config_id = $1`,
+    [fleetConfigId],
   )
   if (kept.length === 0) return []
   const rows = await db.query<Omit<FleetWish, 'carriers'> & { id: string }>(
@@ -29,11 +60,13 @@ export async function listFleetWishes(db: Db): Promise<FleetWish[]> {
          join campaigns c on c.change->>'kind' = 'version' and c.change->>'fleet_config_id' = m.fleet_config_id::text
            and (c.change->>'number')::integer = m.version
          join campaign_targets t on t.campaign_id = c.id and t.push_id is not null
+         where ($1::uuid is null or m.fleet_config_id = $1) and ($2::text is null or t.workload_id = $2)
        union all
        select m.fleet_config_id, t.workload_id, t.result_hash, t.started_at
          from managed_fleet_configs m
          join auto_applies a on a.fleet_config_id = m.fleet_config_id and a.number = m.version
          join auto_apply_targets t on t.auto_apply_id = a.id
+         where ($1::uuid is null or m.fleet_config_id = $1) and ($2::text is null or t.workload_id = $2)
      ), newest as (
        select distinct on (id, workload_id) id, workload_id, result_hash from brought
          order by id, workload_id, started_at desc
@@ -43,7 +76,10 @@ export async function listFleetWishes(db: Db): Promise<FleetWish[]> {
      from fleet_config_members f
      join managed_fleet_configs m on m.fleet_config_id = f.fleet_config_id
      join fleet_config_versions v on v.fleet_config_id = m.fleet_config_id and v.number = m.version
-     left join newest n on n.id = f.fleet_config_id and n.workload_id = f.workload_id`,
+     left join newest n on n.id = f.fleet_config_id and n.workload_id = f.workload_id
+     where ($1::uuid is null or m.fleet_config_id = $1) and ($2::text is null or f.workload_id = $2)
+       and not exists (select from managed_configs o where o.workload_id = f.workload_id)`,
+    [fleetConfigId, workloadId],
   )
   const carriersOf = new Map(kept.map(({ id, carriers }) => [id, new Set(carriers)]))
   return rows.flatMap(({ id, ...wish }) => {

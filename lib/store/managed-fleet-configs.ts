@@ -1,4 +1,5 @@
 import type { Db } from './db.ts'
+import { keptByFleetConfig } from './fleet-wishes.ts'
 
 /** A fleet config that is kept in Git. */
 export interface ManagedFleetConfig {
@@ -34,6 +35,15 @@ export async function findManagedFleetConfig(db: Db, id: string): Promise<Manage
   const rows = await db.query<ManagedFleetConfig>(
     `select ${COLUMNS} from managed_fleet_configs where fleet_config_id = $1`,
     [id],
+  )
+  return rows[0] ?? null
+}
+
+/** The entry in Git of the fleet config by which a workload is kept there; null for none. */
+export async function findFleetKeeper(db: Db, workloadId: string): Promise<ManagedFleetConfig | null> {
+  const rows = await db.query<ManagedFleetConfig>(
+    `select ${COLUMNS} from managed_fleet_configs where fleet_config_id = ${keptByFleetConfig('$1')}`,
+    [workloadId],
   )
   return rows[0] ?? null
 }

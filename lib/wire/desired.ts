@@ -142,8 +142,8 @@ export const DesiredFleetResult = named(
     name: string(),
     action: enums(['unchanged', 'propose', 'waits', 'held']),
     reason: note(
-      'Why it is held: what became of the campaign that carried it. Or that it waits for the end of another campaign, `campaign_id`.',
-      optional(enums(['rejected', 'aborted', 'rolled_back', 'other_under_way'])),
+      'Why it is held: what became of the campaign that carried it, or of the version at a workload that it was brought to: it failed there, was rolled back, or something else was pushed in its place. Or that it waits for the end of another campaign, `campaign_id`.',
+      optional(enums(['rejected', 'aborted', 'rolled_back', 'failed', 'replaced', 'other_under_way'])),
     ),
     fleet_config_id: note('Absent where it would be made.', optional(string())),
     version: note('The version that says what Git says; absent where it would be added.', optional(number())),

@@ -18,6 +18,13 @@ import { VARIABLE_KINDS } from './values.ts'
 
 const Text = defaulted(string(), '')
 
+const IN_GIT = {
+  owner: string(),
+  version: number(),
+  commit_sha: optional(string()),
+  commit_author: optional(string()),
+}
+
 export const FleetConfigRecord = named(
   'FleetConfigRecord',
   'A config for many workloads.',
@@ -39,10 +46,7 @@ export const FleetConfigRecord = named(
       'Who keeps it in Git, and the version that Git asks for: it is changed there. Absent where nobody does.',
       optional(
         type({
-          owner: string(),
-          version: number(),
-          commit_sha: optional(string()),
-          commit_author: optional(string()),
+          ...IN_GIT,
           ran_commit_sha: note(
             'In lists: the commit that first asked for what a campaign brought last to its end. Whoever changed the documents since then is an author of what is asked for next.',
             optional(string()),
@@ -265,6 +269,18 @@ export const FleetStanding = named(
   type({
     workload_id: string(),
     fleet_config: optional(type({ id: string(), name: string() })),
+    kept_in_git: note(
+      'Who keeps the workload in Git by its fleet config, and the version that Git asks for: requests of others are not approved there. Absent while nothing of the fleet config was brought to it, and where the workload is kept by itself.',
+      optional(
+        type({
+          ...IN_GIT,
+          overruled: note(
+            'How something else came to run than what Git asks for; absent where nothing was pushed since Git asked.',
+            optional(enums(['rolled_back', 'replaced'])),
+          ),
+        }),
+      ),
+    ),
     rivals: array(string()),
     hold: optional(HoldRecord),
     freeze: optional(type({ reason: string(), until: string() })),

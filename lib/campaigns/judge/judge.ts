@@ -231,6 +231,7 @@ export class CampaignJudge {
       frozenFor: reservation === 'frozen' ? '' : null,
       isHeld: reservation === 'held',
       managedBy: (await this.#keptInGit).get(workload.id) ?? null,
+      fleetKeptBy: null,
       isBusy: false,
       isQuarantined: hash !== null && hasFailedSomewhere(workload, hash),
     }

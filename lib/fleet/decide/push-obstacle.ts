@@ -36,6 +36,8 @@ export interface ObstacleFacts {
   isHeld: boolean
   /** Its owner in Git; null when it has none. */
   managedBy: string | null
+  /** The owner in Git of the fleet config that gave it what it runs; null when there is none. */
+  fleetKeptBy: string | null
   /** An earlier push to it is still open. */
   isBusy: boolean
   /** It failed this config before, as a whole or in one of its instances. */
@@ -81,16 +83,18 @@ export function obstacleOf(
   facts: ObstacleFacts,
   { gitOwner = null, retriesQuarantined = false, isUnderWay = false }: PushExemptions = {},
 ): Obstructed | null {
+  // What a fleet config brings is what its owner asks for.
+  const keeper = facts.managedBy ?? (path === 'request' ? facts.fleetKeptBy : null)
   const isThere: Readonly<Record<PushObstacle, boolean>> = {
     archived: facts.isArchived,
     frozen: facts.frozenFor !== null,
     held: facts.isHeld,
-    'kept-in-git': facts.managedBy !== null && facts.managedBy !== gitOwner,
+    'kept-in-git': keeper !== null && keeper !== gitOwner,
     busy: facts.isBusy && !isUnderWay,
     quarantined: facts.isQuarantined && !retriesQuarantined && !isUnderWay,
   }
   const obstacle = PUSH_OBSTACLES.find((one) => isThere[one] && IN_THE_WAY_OF[path].includes(one))
   if (obstacle === undefined) return null
-  const about = obstacle === 'frozen' ? facts.frozenFor : obstacle === 'kept-in-git' ? facts.managedBy : null
+  const about = obstacle === 'frozen' ? facts.frozenFor : obstacle === 'kept-in-git' ? keeper : null
   return { ok: false, code: 'obstructed', obstacle, about: about ?? '' }
 }

@@ -79,12 +79,13 @@ export async function findObstacle(
   )
   const freezeOver = openFreeze(freeze)
   for (const { path, workload, hash, ...exemptions } of wishes) {
-    const { isHeld, managedBy } = of.get(workload.id) ?? { isHeld: false, managedBy: null }
+    const reservation = of.get(workload.id) ?? { isHeld: false, managedBy: null, fleetKeptBy: null }
     const facts = {
+      ...reservation,
       ...ownFacts(workload, hash, exemptions.ownPushId),
       frozenFor: freezeOver(workload, now)?.reason ?? null,
     }
-    const found = obstacleOf(path, { ...facts, isHeld, managedBy }, exemptions)
+    const found = obstacleOf(path, facts, exemptions)
     if (found !== null) return found
   }
   return null

@@ -15,6 +15,13 @@ const WORDS: Readonly<Record<string, string>> = {
   nothing_changes: 'no workload would change',
 }
 
+/** The same of a fleet config whose campaign came to its end: what became of it at a workload since. */
+const AT_A_WORKLOAD: Readonly<Record<string, string>> = {
+  failed: 'it failed at a workload',
+  rolled_back: 'a workload was rolled back',
+  replaced: 'something else took its place at a workload',
+}
+
 const NOT_COMPARED =
   'nothing was pushed there yet, so this cannot be compared: the page of its request says what changes against what runs, and how risky that is'
 
@@ -57,8 +64,8 @@ export const nameOf = (step: Step | FleetStep): string =>
   step.kind === 'WorkloadConfig' ? step.workload : step.fleet_config
 
 /** What a line says last: in words where there is something to say, with the campaign that is meant. */
-function aboutFleet({ reason = '', campaign_id: id = '' }: FleetStep): string {
-  const words = WORDS[reason]
+function aboutFleet({ reason = '', campaign_id: id = '', campaign_status: status }: FleetStep): string {
+  const words = (status === 'done' ? AT_A_WORKLOAD[reason] : undefined) ?? WORDS[reason]
   if (words === undefined) return id || '-'
   return reason === 'other_under_way' && id !== '' ? `${id}: ${words}` : words
 }

@@ -81,6 +81,7 @@ describe('a fleet config that Git holds', () => {
       campaign,
       isOtherUnderWay: false,
       hasUnreached: false,
+      undone: null,
       again: false,
       ...more,
     })
@@ -103,6 +104,15 @@ describe('a fleet config that Git holds', () => {
       'halted',
     ] as CampaignStatus[])
       expect(fleet(status, { again: true })).toEqual({ action: 'waits', reason: null })
+  })
+
+  it('is held where a workload that got it does not run it any more, until somebody says so or others came under it', () => {
+    for (const undone of ['failed', 'rolled_back', 'replaced'] as const) {
+      expect(fleet('done', { undone })).toEqual({ action: 'held', reason: undone })
+      expect(fleet('done', { undone, again: true })).toEqual({ action: 'propose' })
+      expect(fleet('done', { undone, hasUnreached: true })).toEqual({ action: 'propose' })
+      expect(fleet('running', { undone, again: true })).toEqual({ action: 'waits', reason: null })
+    }
   })
 
   it('waits while another campaign changes the same workloads, whatever it is to be then', () => {

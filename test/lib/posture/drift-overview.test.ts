@@ -41,6 +41,7 @@ const push = (minutes: number, overrides: Partial<NonNullable<DriftCollector['ne
   submittedAt: minutesAgo(minutes),
   sentAt: null,
   carrierId: null,
+  isRollback: false,
   record: { push_id: 'p1' },
   ...overrides,
 })

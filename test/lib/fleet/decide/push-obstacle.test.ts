@@ -13,6 +13,7 @@ const OPEN: ObstacleFacts = {
   isQuarantined: false,
   frozenFor: null,
   managedBy: null,
+  fleetKeptBy: null,
 }
 const OBSTRUCTED: ObstacleFacts = {
   isArchived: true,
@@ -21,6 +22,7 @@ const OBSTRUCTED: ObstacleFacts = {
   isQuarantined: true,
   frozenFor: 'end of the year',
   managedBy: 'platform',
+  fleetKeptBy: 'fleets',
 }
 
 describe('whether a push may begin', () => {
@@ -55,6 +57,17 @@ describe('whether a push may begin', () => {
     expect(obstacleOf('request', facts)).toMatchObject({ obstacle: 'kept-in-git', about: 'platform' })
     expect(obstacleOf('request', facts, { gitOwner: 'somebody' })).not.toBeNull()
     expect(obstacleOf('request', facts, { gitOwner: 'platform' })).toBeNull()
+  })
+
+  it('a request goes nowhere that Git keeps by a fleet config, but from its owner; what the fleet config brings does', () => {
+    const facts = { ...OPEN, fleetKeptBy: 'fleets' }
+    expect(obstacleOf('request', facts)).toMatchObject({ obstacle: 'kept-in-git', about: 'fleets' })
+    expect(obstacleOf('request', facts, { gitOwner: 'fleets' })).toBeNull()
+    for (const path of PUSH_PATHS) if (path !== 'request') expect(obstacleOf(path, facts)).toBeNull()
+    // Whoever keeps the workload itself comes first.
+    const both = { ...facts, managedBy: 'platform' }
+    expect(obstacleOf('request', both, { gitOwner: 'platform' })).toBeNull()
+    expect(obstacleOf('request', both, { gitOwner: 'fleets' })).toMatchObject({ about: 'platform' })
   })
 
   it.each(['campaign', 'auto-apply'] as const)(

@@ -1,0 +1,16 @@
+import { type Refusal, refuse } from '../model/refusal.ts'
+import type { Db } from '../store/db.ts'
+import { findManagedFleetConfig } from '../store/managed-fleet-configs.ts'
+
+/**
+ * Refuse to bring workloads another version of a fleet config than the one that Git asks for; null where it is that one, or
+ * nobody keeps the fleet config in Git.
+ */
+export async function refuseOverGit(
+  db: Db,
+  { fleetConfigId, number }: { fleetConfigId: string; number: number },
+): Promise<Refusal<'fleet-config-managed'> | null> {
+  const managed = await findManagedFleetConfig(db, fleetConfigId)
+  if (managed === null || managed.version === number) return null
+  return refuse('fleet-config-managed', { owner: managed.owner })
+}
