@@ -25,8 +25,11 @@ export const gitTexts = defineTexts({
     fleetKept: (owner: string, commit: string, author: string) =>
       `This fleet config is kept in Git by ${owner}${commit === '' ? '' : `, commit ${commit}`}${author === '' ? '' : ` by ${author}`}.`,
     fleetVersion: (number: number) => `Git asks for version ${number}.`,
+    fleetOther: (number: number) => `Git asks for version ${number}: only that one is carried from here.`,
+    keptByFleet: (fleetConfig: string, owner: string, commit: string, author: string) =>
+      `Its fleet config ${fleetConfig} is kept in Git by ${owner}${commit === '' ? '' : `, commit ${commit}`}${author === '' ? '' : ` by ${author}`}.`,
     fleetChangeThere:
-      'It is changed there. From here, versions are carried to workloads and campaigns rolled back.',
+      'It is changed there. From here, that version is carried to workloads and campaigns are rolled back.',
     fleetReadOnly: 'The fleet config is kept in Git: change it there.',
     unknownAuthors: (names: string) =>
       `The commit names ${names}, and nobody here is called so: whoever that is would count as a second person. Approve it only if you had no part in it.`,
@@ -71,8 +74,11 @@ export const gitTexts = defineTexts({
     fleetKept: (owner: string, commit: string, author: string) =>
       `Cette config de parc est tenue dans Git par ${owner}${commit === '' ? '' : `, commit ${commit}`}${author === '' ? '' : ` de ${author}`}.`,
     fleetVersion: (number: number) => `Git demande la version ${number}.`,
+    fleetOther: (number: number) => `Git demande la version ${number} : d’ici, on ne porte que celle-là.`,
+    keptByFleet: (fleetConfig: string, owner: string, commit: string, author: string) =>
+      `Sa config de parc ${fleetConfig} est tenue dans Git par ${owner}${commit === '' ? '' : `, commit ${commit}`}${author === '' ? '' : ` de ${author}`}.`,
     fleetChangeThere:
-      'Elle se modifie là-bas. D’ici, on porte des versions aux charges et on revient en arrière de campagnes.',
+      'Elle se modifie là-bas. D’ici, on porte cette version aux charges et on revient en arrière de campagnes.',
     fleetReadOnly: 'La config de parc est tenue dans Git : modifiez-la là-bas.',
     unknownAuthors: (names: string) =>
       `Le commit nomme ${names}, et personne ici ne s’appelle ainsi : qui que ce soit compterait comme deuxième personne. N’approuvez que si vous n’y avez pas pris part.`,

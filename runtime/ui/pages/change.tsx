@@ -534,7 +534,9 @@ export function ChangePage({ params }: { params: Record<string, string> }) {
           {!mayRead && <LeftOutFor permission="config:read_content" />}
           {mayRead && (
             <Loaded of={base}>
-              {(loaded) => <Draft key={start} workload={data} base={loaded} isManaged={git.kept !== null} />}
+              {(loaded) => (
+                <Draft key={start} workload={data} base={loaded} isManaged={git.keptBy !== null} />
+              )}
             </Loaded>
           )}
         </>

@@ -6,7 +6,7 @@ import { fleetConfigTexts } from '../i18n/fleet-configs.ts'
 import { Action, ActionLink, bind, Checkbox, TextField, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
-import { FleetGitNotice, keptElsewhere } from '../parts/git-notice.tsx'
+import { carriedElsewhere, FleetGitNotice, keptElsewhere } from '../parts/git-notice.tsx'
 import { KeptBy } from '../parts/kept-by.tsx'
 import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { Head } from '../parts/page.tsx'
@@ -52,7 +52,9 @@ function Carry({ of, number, version, running }: CarryProps) {
   const words = say(fleetConfigTexts)
   const takeover = useSignal(false)
   const isBusy = useSignal(false)
-  const nobody = of.workload_count > 0 ? null : of.kept_by === undefined ? words.nobody : words.allKept
+  const elsewhere = carriedElsewhere(of, number)
+  const nobody =
+    elsewhere ?? (of.workload_count > 0 ? null : of.kept_by === undefined ? words.nobody : words.allKept)
   const rest = running === null || running === 0 ? null : Math.max(0, of.workload_count - running)
   const start = async () => {
     if (isBusy.value) return

@@ -101,8 +101,8 @@ function Approve({ workload, approval, reload }: DecisionProps) {
   const words = say(changeTexts)
   const comment = useSignal('')
   const isBusy = useSignal(false)
-  const { kept: managed } = useInGit(workload.id)
-  const isOutsideGit = managed !== null && approval.target_group !== gitGroupOf(managed.owner)
+  const { keptBy } = useInGit(workload.id)
+  const isOutsideGit = keptBy !== null && approval.target_group !== gitGroupOf(keptBy)
   const lacksComment = comment.value.trim() === ''
   const reason =
     unless('config:approve') ??

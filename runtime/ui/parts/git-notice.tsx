@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { ManagedConfigRecord } from '../../../lib/wire/desired.ts'
-import type { FleetConfigRecord } from '../../../lib/wire/fleet-configs.ts'
+import type { FleetConfigRecord, FleetStanding } from '../../../lib/wire/fleet-configs.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
@@ -12,7 +12,7 @@ import { Action, unless } from './controls.tsx'
 import { describeFailure } from './failure.tsx'
 import { FormDialog } from './form.tsx'
 import { HandOver } from './hand-over.tsx'
-import { standsToGit } from './kept-in-git.tsx'
+import { standsToGit, tellFleetKeeper } from './kept-in-git.tsx'
 import { toast } from './toast.tsx'
 
 /** Says who keeps a workload's config in Git, and who asks for one there. */
@@ -22,6 +22,7 @@ export function GitNotice({ workload, git }: { workload: WorkloadRecord; git: In
   return (
     <>
       <Kept workload={workload} managed={git.kept} />
+      {git.kept === null && <KeptByFleet standing={git.standing} reload={git.reload} />}
       {shown.map((wish) => (
         <Wished key={wish.owner} wish={wish} reload={git.reload} />
       ))}
@@ -96,6 +97,25 @@ function Kept({ workload, managed }: { workload: WorkloadRecord; managed: Manage
   )
 }
 
+/** Says that the fleet config by which a workload got what it runs is kept in Git, by whom, and whether that runs. */
+function KeptByFleet({ standing, reload }: { standing: FleetStanding | null; reload: () => void }) {
+  const words = say(gitTexts)
+  const told = tellFleetKeeper(standing)
+  const { fleet_config: config, kept_in_git: keeper } = standing ?? {}
+  if (told === null || config === undefined || keeper === undefined) return null
+  return (
+    <div class={`notice ${told.differs === '' ? 't-idle' : 't-warn'}`} role="status">
+      <div>
+        <a class="link" href={`/fleet-configs/${config.id}`}>
+          {told.kept}
+        </a>{' '}
+        {told.differs} {words.changeThere}
+      </div>
+      <HandOver owner={keeper.owner} only={{ fleet_config_ids: [config.id] }} onDone={reload} />
+    </div>
+  )
+}
+
 /** Says that a fleet config is kept in Git, by whom, and which version is asked for. */
 export function FleetGitNotice({ id, managed }: Pick<FleetConfigRecord, 'id' | 'managed'>) {
   const words = say(gitTexts)
@@ -119,6 +139,13 @@ export function FleetGitNotice({ id, managed }: Pick<FleetConfigRecord, 'id' | '
     </div>
   )
 }
+
+/** Why a version of a fleet config is not carried to workloads from here; null where it is. */
+export const carriedElsewhere = (
+  { managed }: Pick<FleetConfigRecord, 'managed'>,
+  number: number,
+): string | null =>
+  managed === undefined || managed.version === number ? null : say(gitTexts).fleetOther(managed.version)
 
 /** Why a fleet config is not changed from here; null where it is. */
 export const keptElsewhere = ({ managed }: Pick<FleetConfigRecord, 'managed'>): string | null =>

@@ -1,5 +1,6 @@
 import { isOpen } from '../../../lib/model/workload-states.ts'
 import type { ManagedConfigRecord } from '../../../lib/wire/desired.ts'
+import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
@@ -15,10 +16,32 @@ export function standsToGit(
   return active === wanted ? 'same' : 'differs'
 }
 
+/** In words who keeps a workload in Git by its fleet config, and whether something else runs; null where nobody does. */
+export function tellFleetKeeper(among: FleetStanding | null): { kept: string; differs: string } | null {
+  const words = say(gitTexts)
+  const { fleet_config: config, kept_in_git: keeper } = among ?? {}
+  if (config === undefined || keeper === undefined) return null
+  const { owner, commit_sha: commit = '', commit_author: author = '', overruled } = keeper
+  return {
+    kept: words.keptByFleet(config.name, owner, shortHash(commit), author),
+    differs: overruled === undefined ? '' : words.standing.differs,
+  }
+}
+
 /** One line on a workload's first page where its config is kept in Git; the whole stands with its configuration. */
 export function KeptInGit({ workload }: { workload: WorkloadRecord }) {
   const words = say(gitTexts)
-  const { kept } = useInGit(workload.id)
+  const { kept, standing: among } = useInGit(workload.id)
+  const told = kept === null ? tellFleetKeeper(among) : null
+  if (told !== null)
+    return (
+      <p class={told.differs === '' ? 'muted' : 'warn'}>
+        <a class="link" href={`/workloads/${workload.id}/configuration`}>
+          {told.kept}
+        </a>{' '}
+        {told.differs}
+      </p>
+    )
   if (kept === null) return null
   const standing = standsToGit(workload, kept)
   return (

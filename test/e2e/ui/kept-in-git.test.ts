@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { findBarriers } from './support/browser.ts'
+import { carryOut } from './support/carry-out.ts'
 import { GATEWAY, GATEWAY_FASTER } from './support/scene.ts'
 import { connectManaged, page, service, useStage } from './support/stage.ts'
 
@@ -142,4 +143,56 @@ test('whoever is to decide reads whom the commit names that nobody here is calle
   const { approval_id } = await service.api.post(`/api/workloads/${other}/config/desired`, wish, 200)
   await page.goto(`/workloads/${other}/changes/${approval_id}`)
   await page.getByText('The commit names Eve <eve@x.example>, and nobody here is called so').waitFor()
+})
+
+test('a workload of a fleet config that Git keeps says so on its pages, and is changed here in an emergency only', async () => {
+  const till = await connectManaged('till', { behaviour: { kind: 'apply', delayMs: 50 } })
+  const wish = { owner: 'tills', name: 'Tills', selector: { match_labels: { 'identity/name': 'till' } } }
+  const commit = { commit_sha: 'c0ffee', commit_author: 'Ann', campaign: { waves: [{ dwell_seconds: 0 }] } }
+  const ask = (content: string) =>
+    service.api.post('/api/fleet-configs/desired', { ...wish, ...commit, content }, 200)
+  const { campaign_id, fleet_config_id: config } = await ask(GATEWAY_FASTER)
+  // Until it brought something there, it keeps nobody out.
+  await page.goto(`/workloads/${till}/change`)
+  await button('Request approval').waitFor()
+  const said = page.getByRole('status').filter({ hasText: 'Its fleet config Tills is kept in Git by tills' })
+  expect(await said.count()).toBe(0)
+  await carryOut(campaign_id)
+  for (const tab of ['change', 'configuration']) {
+    await page.goto(`/workloads/${till}/${tab}`)
+    await said.waitFor()
+    await expect.poll(() => said.textContent()).toContain('c0ffee by Ann')
+    await said.getByRole('button', { name: 'Hand over…' }).waitFor()
+    expect(await said.textContent()).not.toContain('is not what Git asks for')
+    await expect.poll(() => findBarriers(page)).toEqual([])
+  }
+  await page.goto(`/workloads/${till}/change`)
+  await expect
+    .poll(() => button('Request approval').getAttribute('title'))
+    .toBe('The config is kept in Git: change it there.')
+  const approvals = `/api/workloads/${till}/config/approvals`
+  const request = await service.api.post(approvals, { draft_yaml: GATEWAY, comment: 'by hand' }, 201)
+  await page.goto(`/workloads/${till}/changes/${request.id}`)
+  await expect
+    .poll(() => button('Approve').getAttribute('title'))
+    .toBe('The config is kept in Git: a request from here is not approved.')
+  const broken = { comment: 'now', break_glass: true, break_glass_reason: 'an incident' }
+  await service.api.post(`${approvals}/${request.id}/push`, { ...broken, prod_double_confirmed: true }, 202)
+  await page.goto(`/workloads/${till}`)
+  const line = page.getByRole('paragraph').filter({ hasText: 'What is active is not what Git asks for.' })
+  await line.getByRole('link', { name: 'Its fleet config Tills is kept in Git by tills' }).waitFor()
+  // Of its versions the one that Git asks for is carried from here.
+  await ask(`${GATEWAY_FASTER}# more\n`)
+  const why = 'Git asks for version 2: only that one is carried from here.'
+  const carry = page.getByRole('region', { name: 'Carry a version' }).getByRole('button')
+  await page.goto(`/fleet-configs/${config}?version=1`)
+  await expect.poll(() => carry.first().getAttribute('title')).toBe(why)
+  await page.goto(`/fleet-configs/${config}?version=2`)
+  await expect.poll(() => carry.first().getAttribute('title')).not.toBe(why)
+  await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'fr' })
+  await page.goto(`/workloads/${till}/configuration`)
+  await page
+    .getByText('Sa config de parc Tills est tenue dans Git par tills, commit c0ffee de Ann.')
+    .waitFor()
+  await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'en' })
 })

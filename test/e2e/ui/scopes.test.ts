@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { findBarriers, signIn, visit } from './support/browser.ts'
+import { carryOut } from './support/carry-out.ts'
 import { GATEWAY, pushAndSettle, SECRETIVE, workloadId } from './support/scene.ts'
 import { browser, connectAgent, service, useStage } from './support/stage.ts'
 
@@ -68,12 +69,7 @@ async function carry(configId: string): Promise<string> {
   const change = { kind: 'version', fleet_config_id: configId, number: 1, takeover: true }
   const draft = { name: 'Both', change, scope: {}, waves: [{ dwell_seconds: 0 }] }
   const { id } = await service.api.post('/api/campaigns', draft, 201)
-  const path = `/api/campaigns/${id}`
-  await service.api.post(`${path}/plan`, {}, 202)
-  const hash = await eventually('it is planned', async () => (await service.api.get(path)).plan_hash)
-  const yes = { plan_hash: hash, comment: 'yes', prod_confirmation: true }
-  for (const step of ['request', 'approve', 'start']) await service.api.post(`${path}/${step}`, yes, 200)
-  await eventually('it is done', async () => (await service.api.get(path)).status === 'done')
+  await carryOut(id)
   return id
 }
 
