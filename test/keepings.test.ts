@@ -239,6 +239,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     ],
   },
   'lib/fleet/state/model.ts FollowedPush.awaiting': perPush,
+  'lib/fleet/state/model.ts FollowedPush.waited': perPush,
   'lib/fleet/state/model.ts FollowedPush.missing': perPush,
   'lib/fleet/state/model.ts Rollout.members': perPush,
   'lib/fleet/state/model.ts Workload.instances': perAgent,

@@ -19,6 +19,8 @@ export interface AwaitedTarget {
   state: 'offered' | 'applying'
   /** How long its end has been waited for, while offers could be made. */
   awaitedMs: number
+  /** How long it was waited for before it was opened again. */
+  waitedMs: number
   /** A frame of this offer went out to it. */
   wasSent: boolean
   /** One of these is known to have left for it: at a front whose socket to it takes nothing they stay behind. */
@@ -44,6 +46,8 @@ export interface TargetEnd {
 /** Enough time for every repeat of an offer, and for a question before the first about what the instance runs. */
 const OFFERED_MAX_MS = NO_STATUS_MS * SENDS_MAX + 120_000
 const APPLYING_MAX_MS = APPLYING_MS * SENDS_MAX
+/** For how long a target is waited for in all while its push is open, however often it goes and comes back. */
+export const WAITED_MAX_MS = OFFERED_MAX_MS + APPLYING_MAX_MS
 
 /**
  * The end of a target that does not report one itself, or null while its answer is still waited for. This bounds every
@@ -58,7 +62,8 @@ export function decideTargetEnd(target: AwaitedTarget, graceMs: number): TargetE
   if (!target.isCapable) return gone('capability_lost')
   if (!target.wasSent && !target.isCompatible) return gone('component_missing')
   if (!target.wasSent && target.isQuarantined) return gone('failed_before')
-  if (target.awaitedMs < (target.state === 'applying' ? APPLYING_MAX_MS : OFFERED_MAX_MS)) return null
+  const maxMs = target.state === 'applying' ? APPLYING_MAX_MS : OFFERED_MAX_MS
+  if (target.awaitedMs < maxMs && target.waitedMs + target.awaitedMs < WAITED_MAX_MS) return null
   return { state: 'straggler', cause: causeOfSilence(target) }
 }
 

@@ -12,6 +12,7 @@ import {
   isLostOut,
   isOpen,
   isTargetFromBefore,
+  isWaitedOut,
   LOST_OUT,
   moveTarget,
   noteAway,
@@ -131,7 +132,12 @@ export class ConfigReports {
       if (!isSame) this.#noteApplying(followed, target)
       // One that was waited for in vain, and says as before that it is applying, is not waited for again; nor one that
       // never answered a push which has ended: that it applies the config is no answer.
-      if (isSame || followed.push.status !== 'pending') return
+      if (isSame || followed.push.status !== 'pending' || isWaitedOut(followed, target)) return
+    }
+    if (state === 'applying' && target.state === 'gone' && isWaitedOut(followed, target)) {
+      this.#noteApplying(followed, target)
+      this.#settle(instance, followed, target, { state: 'straggler', error: () => errorOfEnd('apply_timeout') })
+      return
     }
     this.#settle(instance, followed, target, { state, error })
   }
@@ -158,7 +164,7 @@ export class ConfigReports {
     // Also where its target had failed before: the same config may have been pushed again since.
     if (state === 'failed') this.#quarantineInstance(instance, followed)
     if (target.state === state && !isLostOut(target)) return
-    if (!moveTarget(followed, target, state, this.#parts.deps.clock.now(), error())) return
+    if (!moveTarget(followed, target, state, this.#parts.deps.clock, error())) return
     this.#parts.writer.target({ pushId: followed.push.pushId, target })
     this.#parts.tell({ kind: 'target-moved', followed })
   }
@@ -207,7 +213,7 @@ export class ConfigReports {
     noteLoss(followed, target, now)
     if (target.losses >= LOSSES_MIN) {
       // The next offer would most likely end it again.
-      moveTarget(followed, target, 'failed', now, LOST_OUT)
+      moveTarget(followed, target, 'failed', this.#parts.deps.clock, LOST_OUT)
       endOffer(instance, 'failed')
       this.#parts.state.outstanding.delete(instance)
       this.#quarantineInstance(instance, followed)
@@ -262,7 +268,7 @@ export class ConfigReports {
     const stays =
       target.state === 'straggler' && followed.push.status !== 'pending' && cause === 'disconnected'
     if (target.state !== 'gone' && isOpen(target) && !stays) {
-      moveTarget(followed, target, 'gone', this.#parts.deps.clock.now(), errorOfEnd(cause))
+      moveTarget(followed, target, 'gone', this.#parts.deps.clock, errorOfEnd(cause))
       this.#parts.writer.target({ pushId: followed.push.pushId, target })
     }
     this.#releaseJoiner(followed, target)

@@ -8,7 +8,7 @@ import { runsAnother, standsTo } from '../decide/standing.ts'
 import { causeOfSilence, errorOfEnd } from '../decide/target-end.ts'
 import { beginOffer } from '../state/begin-offer.ts'
 import { awaitsComponents } from '../state/component-lists.ts'
-import { addTarget, moveTarget, newTarget, openTargetsOf } from '../state/followed-push.ts'
+import { addTarget, isWaitedOut, moveTarget, newTarget, openTargetsOf } from '../state/followed-push.ts'
 import { inChunks } from '../state/in-chunks.ts'
 import { connectionIdOf, type FollowedPush, type Instance, type Workload } from '../state/model.ts'
 import {
@@ -96,13 +96,12 @@ export class OfferEngine {
   #satisfy(instance: Instance, followed: FollowedPush): void {
     this.#parts.state.outstanding.delete(instance)
     const target = followed.targets.get(instance.uid)
-    const now = this.#parts.deps.clock.now()
     if (target === undefined) {
       // A push that takes members of a rollout back is not about the other instances.
       if (followed.scope === null || followed.scope.has(instance.uid))
         this.#join(instance, followed, 'applied')
     } else if (target.state !== 'applied' && target.state !== 'superseded') {
-      moveTarget(followed, target, 'applied', now)
+      moveTarget(followed, target, 'applied', this.#parts.deps.clock)
       this.#parts.writer.target({ pushId: followed.push.pushId, target })
       this.#parts.tell({ kind: 'target-moved', followed })
     }
@@ -116,7 +115,7 @@ export class OfferEngine {
       hasLeft: hasLeftFor(instance, followed),
       runsAnother: runsAnother(instance, followed.push.hash),
     })
-    moveTarget(followed, target, 'straggler', this.#parts.deps.clock.now(), errorOfEnd(cause))
+    moveTarget(followed, target, 'straggler', this.#parts.deps.clock, errorOfEnd(cause))
     this.#parts.writer.target({ pushId: followed.push.pushId, target })
     this.#parts.tell({ kind: 'target-moved', followed })
   }
@@ -235,15 +234,21 @@ export class OfferEngine {
 
   /**
    * A frame went out. `opensAgain`: an answer to it is waited for, also where the target had ended. One that never
-   * answered a push which has ended stays so until it answers: that the push reached a part only holds until then.
+   * answered a push which has ended stays so until it answers: that the push reached a part only holds until then. So
+   * does one that an open push has waited for long enough in all.
    */
   #noteOnTarget(instance: Instance, followed: FollowedPush, opensAgain: boolean): void {
-    const now = this.#parts.deps.clock.now()
+    const { clock } = this.#parts.deps
+    const now = clock.now()
     const target = followed.targets.get(instance.uid)
     const reopened = ['gone', 'applied', ...(followed.push.status === 'pending' ? ['straggler'] : [])]
     const isBack = opensAgain && target !== undefined && reopened.includes(target.state)
-    if (isBack && moveTarget(followed, target, 'offered', now))
-      this.#parts.writer.target({ pushId: followed.push.pushId, target })
+    if (isBack) {
+      const isMoved = isWaitedOut(followed, target)
+        ? moveTarget(followed, target, 'straggler', clock, errorOfEnd('no_answer'))
+        : moveTarget(followed, target, 'offered', clock)
+      if (isMoved) this.#parts.writer.target({ pushId: followed.push.pushId, target })
+    }
     if (followed.push.sentAt === null) followed.push.sentAt = now
     else if (!isBack) return
     followed.push.updatedAt = now

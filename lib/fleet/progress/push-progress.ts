@@ -33,6 +33,7 @@ export class PushProgress {
       push.updatedAt = deps.clock.now()
       if (verdict.status === 'applied' && push.status === 'pending') this.#noteApplied(push)
       push.status = verdict.status
+      if (push.status !== 'pending') followed.waited.clear()
       if (push.phase !== 'aborted') push.phase = verdict.phase
     }
     deps.notices.pushChanged(workload, push)

@@ -3,7 +3,7 @@ import { canReport, isCapable } from '../decide/abilities.ts'
 import { pollSlackMs } from '../decide/poll-rhythm.ts'
 import { runsAnother } from '../decide/standing.ts'
 import { type AwaitedTarget, decideTargetEnd, errorOfEnd } from '../decide/target-end.ts'
-import { moveTarget } from '../state/followed-push.ts'
+import { moveTarget, waitedBefore } from '../state/followed-push.ts'
 import type { FollowedPush, Instance, Workload } from '../state/model.ts'
 import { type FleetParts, isCompatible } from '../state/parts.ts'
 import { assignmentOfUid, followedPushes, hasLeftFor, isQuarantined } from '../state/state.ts'
@@ -93,7 +93,7 @@ export class TargetEnds {
       const facts = this.#factsOf(workload, followed, target, nowMs - (sinceMs ?? nowMs))
       const end = decideTargetEnd(facts, this.#graceMsOf(target.instanceUid))
       if (end === null) continue
-      moveTarget(followed, target, end.state, this.#parts.deps.clock.now(), errorOfEnd(end.cause))
+      moveTarget(followed, target, end.state, this.#parts.deps.clock, errorOfEnd(end.cause))
       this.#parts.writer.target({ pushId: followed.push.pushId, target })
       hasEnded = true
     }
@@ -108,6 +108,7 @@ export class TargetEnds {
     return {
       state: target.state === 'applying' ? 'applying' : 'offered',
       awaitedMs: Math.max(0, awaitedMs - (instance === null ? 0 : pollSlackMs(instance))),
+      waitedMs: waitedBefore(followed, target),
       wasSent: offer !== null && offer.lastSentAtMs !== null,
       hasLeft: instance === null || hasLeftFor(instance, followed),
       isElsewhere: hasMoved ? 'workload' : assigned === followed ? null : 'rollout',

@@ -59,7 +59,6 @@ export class Assignments {
    */
   close(workload: Workload, former: FollowedPush): void {
     const { deps, writer } = this.#parts
-    const now = deps.clock.now()
     if (former.push.status === 'pending' && former.push.phase !== 'aborted') former.push.phase = 'superseded'
     former.isSuperseded = true
     inChunks(
@@ -67,7 +66,7 @@ export class Assignments {
       [...former.awaiting.keys()],
       (target) => {
         if (!former.awaiting.has(target)) return
-        moveTarget(former, target, 'superseded', now)
+        moveTarget(former, target, 'superseded', deps.clock)
         writer.target({ pushId: former.push.pushId, target })
       },
       () => {

@@ -113,7 +113,7 @@ export class PushUndoing {
     const { deps, writer } = this.#parts
     for (const target of [...followed.awaiting.keys()]) {
       if (!target.isTarget || target.losses === 0) continue
-      moveTarget(followed, target, 'failed', deps.clock.now(), LOST_OUT)
+      moveTarget(followed, target, 'failed', deps.clock, LOST_OUT)
       writer.target({ pushId: followed.push.pushId, target })
     }
   }

@@ -12,7 +12,7 @@ export function endForgotten(
 ): void {
   const { push } = followed
   if (target?.state !== 'straggler' || push.status === 'pending') return
-  moveTarget(followed, target, 'gone', deps.clock.now(), errorOfEnd('disconnected'))
+  moveTarget(followed, target, 'gone', deps.clock, errorOfEnd('disconnected'))
   writer.target({ pushId: push.pushId, target })
   tell({ kind: 'target-moved', followed })
 }

@@ -1,7 +1,9 @@
+import type { Clock } from '../../clock.ts'
 import { tellingRank } from '../../model/telling-cause.ts'
 import type { PushTarget, TargetState } from '../../store/push-targets.ts'
 import type { AgentError } from '../../store/pushes.ts'
 import { decidePush, type PushVerdict } from '../decide/push.ts'
+import { WAITED_MAX_MS } from '../decide/target-end.ts'
 import type { FollowedPush, Instance } from './model.ts'
 
 const OPEN_STATES: readonly TargetState[] = ['offered', 'applying', 'straggler', 'gone']
@@ -50,9 +52,10 @@ export function moveTarget(
   followed: FollowedPush,
   target: PushTarget,
   state: TargetState,
-  now: Date,
+  clock: Clock,
   error: AgentError | null = null,
 ): boolean {
+  const now = clock.now()
   // A FAILED that the instance reports replaces one that was concluded from its losses.
   const isSaidNow = state === 'failed' && isLostOut(target) && error?.cause !== LOST
   if (target.state === state && !isSaidNow) return false
@@ -64,7 +67,8 @@ export function moveTarget(
   }
   if (target.state === 'failed') followed.failedCount--
   if (state === 'failed') followed.failedCount++
-  if (isAwaited(state)) followed.awaiting.set(target, null)
+  noteWaited(followed, target, clock.monotonicMs())
+  if (isAwaited(state)) followed.awaiting.set(target, clock.monotonicMs())
   else followed.awaiting.delete(target)
   target.state = state
   target.error = error
@@ -76,12 +80,28 @@ export function moveTarget(
   return true
 }
 
+/** A target that was waited for moves on: how long that was adds up while its push is open. */
+function noteWaited({ awaiting, waited, push }: FollowedPush, target: PushTarget, nowMs: number): void {
+  const sinceMs = awaiting.get(target) ?? null
+  if (sinceMs === null || push.status !== 'pending') return
+  waited.set(target, (waited.get(target) ?? 0) + nowMs - sinceMs)
+}
+
+/** For how long a target of an open push was waited for before it was opened again. */
+export const waitedBefore = ({ push, waited }: FollowedPush, target: PushTarget): number =>
+  push.status === 'pending' ? (waited.get(target) ?? 0) : 0
+
+/** Was a target waited for as long as one is in all? Then it counts as silent until it says how it ended. */
+export const isWaitedOut = (followed: FollowedPush, target: PushTarget): boolean =>
+  waitedBefore(followed, target) >= WAITED_MAX_MS
+
 /** Forget an instance that joined after the push had ended, as it decides nothing; false where it is no such joiner. */
 export function removeJoiner(followed: FollowedPush, uid: string): boolean {
   const target = followed.targets.get(uid)
   if (target === undefined || target.isTarget || !target.isJoiner) return false
   followed.targets.delete(uid)
   followed.awaiting.delete(target)
+  followed.waited.delete(target)
   followed.push.counts.joined--
   if (target.state === 'failed') followed.failedCount--
   return true
@@ -191,6 +211,7 @@ export function followPush(
     required,
     targets: new Map(),
     awaiting: new Map(),
+    waited: new Map(),
     compatibility: new WeakMap(),
     isSuperseded: push.phase === 'superseded',
     isStaged: false,

@@ -30,6 +30,8 @@ export interface FollowedPush {
   targets: Map<string, PushTarget>
   /** Targets offered or applying → monotonic time since which their end is awaited; null: from the next look on. */
   awaiting: Map<PushTarget, number | null>
+  /** While the push is open: for how long, in ms, each target was awaited before, if it was. */
+  waited: Map<PushTarget, number>
   /** For component lists that were asked about: can an instance with this list run the config? */
   compatibility: WeakMap<ComponentList, boolean>
   /** It is judged no more, as another push took its place or its rollout was aborted (whose members keep it). */

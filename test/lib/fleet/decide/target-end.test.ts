@@ -5,6 +5,7 @@ const GRACE_MS = 120_000
 const waiting: AwaitedTarget = {
   state: 'offered',
   awaitedMs: 0,
+  waitedMs: 0,
   wasSent: true,
   hasLeft: true,
   isElsewhere: null,
@@ -54,4 +55,9 @@ it('ends in words that may be shown', () => {
     parameters: {},
     text: '',
   })
+})
+
+it('is a straggler when it was waited for as long as both take together, however often it came back', () => {
+  expect(endOf({ awaitedMs: 1_000, waitedMs: 1_378_999 })).toBeNull()
+  expect(endOf({ awaitedMs: 1_000, waitedMs: 1_379_000 })).toBe('straggler: no_answer')
 })

@@ -4,7 +4,7 @@ import type { AgentReport } from '../../../../lib/opamp/report.ts'
 import type { Database } from '../../../../lib/store/db.ts'
 import { reportOf } from '../../../support/agent-report.ts'
 import { faultyDatabase } from '../../../support/faulty-database.ts'
-import { createFleetContext, type FleetTestContext, fakeAgent } from '../../../support/fleet.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
 import { SUPERVISOR } from '../../../support/test-agent.ts'
@@ -243,4 +243,78 @@ it('offers a config again after a restart to one that was away when what it had 
   })
   await ctx.advance(1_000)
   expect(again.offered()).toEqual([config(1).hash])
+})
+
+/**
+ * Let some agents that never come to an end come and go in turn: each stays for five of seven minutes, and may say
+ * something as it comes.
+ */
+async function takeTurns(
+  workload: PushedWorkload,
+  pods: string,
+  minutes: number,
+  say: (agent: FakeAgent) => void = () => {},
+): Promise<void> {
+  const agents = new Map([...pods].map((pod) => [pod, workload.agents['abcdef'.indexOf(pod)]!]))
+  for (let half = 1; half <= minutes * 2; half++) {
+    await ctx.advance(30_000)
+    for (const [n, [pod, agent]] of [...agents].entries()) {
+      const at = (half + n * 7) % 14
+      if (at === 10) agent.goodbye()
+      if (at !== 0) continue
+      const back = workload.join(pod, { uid: agent.uid })
+      agents.set(pod, back)
+      say(back)
+    }
+  }
+}
+
+describe('agents that never answer, and come and go in turn,', () => {
+  it('keep no push open for ever', async () => {
+    const workload = await begin('abc')
+    const pushId = await workload.push(1)
+    workload.agents[0]!.apply()
+    await takeTurns(workload, 'bc', 90)
+    expect(await workload.stored(pushId)).toMatchObject({ status: 'applied' })
+  })
+
+  it('keep none open either where they say each time that they apply it', async () => {
+    const workload = await begin('abc')
+    const pushId = await workload.push(1)
+    workload.agents[0]!.apply()
+    await takeTurns(workload, 'bc', 120, (agent) => agent.applying(config(1).hash))
+    expect(await workload.stored(pushId)).toMatchObject({ status: 'applied' })
+  })
+
+  it('keep no stage open for ever', async () => {
+    const workload = await begin('abc')
+    await workload.settle(1)
+    await workload.stage(2, [{ percentage: 100, dwellMs: 0, gates: [] }])
+    workload.agents[0]!.apply()
+    await takeTurns(workload, 'bc', 90)
+    expect(workload.live).toMatchObject({ rollout: null, active: { push: { hash: config(2).hash } } })
+  })
+
+  it('keep no automatic rollback open for ever', async () => {
+    const workload = await begin('abcd')
+    await workload.settle(1)
+    await workload.push(2)
+    workload.agents[3]!.fail('exit code 1')
+    await ctx.advance(1_000)
+    const { pushId } = workload.live.newestPush!
+    workload.agents[0]!.apply(config(1).hash)
+    workload.agents[3]!.apply(config(1).hash)
+    await takeTurns(workload, 'bc', 90)
+    expect(await workload.stored(pushId)).toMatchObject({ kind: 'auto-rollback', status: 'applied' })
+  })
+
+  it('decide by what they say in the end all the same', async () => {
+    const workload = await begin('abc')
+    const pushId = await workload.push(1)
+    await takeTurns(workload, 'bc', 90)
+    expect(await workload.stored(pushId)).toMatchObject({ status: 'pending' })
+    workload.join('c', { uid: workload.agents[2]!.uid }).apply(config(1).hash)
+    await ctx.advance(1_000)
+    expect((await workload.ends(pushId))['c']).toBe('applied')
+  })
 })
