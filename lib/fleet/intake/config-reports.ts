@@ -9,6 +9,8 @@ import { errorOfEnd, type TargetEndCause } from '../decide/target-end.ts'
 import { endForgotten } from '../state/end-forgotten.ts'
 import {
   forgiveLosses,
+  forgiveSurvivor,
+  hasJustApplied,
   isLostOut,
   isOpen,
   isTargetFromBefore,
@@ -126,6 +128,7 @@ export class ConfigReports {
     if (!isAnswer(instance, followed, target, { status, isFullReport })) return
     this.#noteAnswer(instance, followed, status)
     const state = target.state === 'cannot_report' ? 'cannot_report' : status
+    if (state === 'applied' && target.state === 'applied') this.#survived(instance, followed, target)
     // APPLYING after the target has ended is a late message; only a new offer opens the target again.
     if (state === 'applying' && !isOpen(target)) return
     if (state === 'applying' && target.state === 'straggler') {
@@ -136,7 +139,10 @@ export class ConfigReports {
     }
     if (state === 'applying' && target.state === 'gone' && isWaitedOut(followed, target)) {
       this.#noteApplying(followed, target)
-      this.#settle(instance, followed, target, { state: 'straggler', error: () => errorOfEnd('apply_timeout') })
+      this.#settle(instance, followed, target, {
+        state: 'straggler',
+        error: () => errorOfEnd('apply_timeout'),
+      })
       return
     }
     this.#settle(instance, followed, target, { state, error })
@@ -169,6 +175,14 @@ export class ConfigReports {
     this.#parts.tell({ kind: 'target-moved', followed })
   }
 
+  /** An instance that was lost soon after it had applied the config, and came back with it, did not die of it. */
+  #survived(instance: Instance, followed: FollowedPush, target: PushTarget): void {
+    if (target.losses === 0 || offerOf(instance, followed)?.lastSentOn === instance.connection?.id) return
+    forgiveLosses(followed, target)
+    target.updatedAt = this.#parts.deps.clock.now()
+    this.#parts.writer.target({ pushId: followed.push.pushId, target })
+  }
+
   /** Note when one that was waited for in vain said that it applies the config: what it fails after that is this push. */
   #noteApplying(followed: FollowedPush, target: PushTarget): void {
     if (target.applyingAt !== null) return
@@ -195,48 +209,70 @@ export class ConfigReports {
     })
   }
 
-  /** An instance's connection ended without a goodbye, and not by muster: note a loss if an offer was under way on it. */
+  /**
+   * An instance's connection ended without a goodbye, and not by muster: note a loss where the config may have ended it.
+   * After `LOSSES_MIN` of them the next offer would most likely end it again.
+   */
   lost(instance: Instance, connectionId: number | null): void {
     const followed = assignmentOf(instance)
     const target = followed?.targets.get(instance.uid)
     if (followed === null || target === undefined) return
-    noteMissing(followed, target, this.#parts.deps.clock.now())
-    if (!isUnderWay(instance, followed, connectionId)) return
-    if (target.state === 'cannot_report') this.#lostUnheard(instance, followed, target)
-    // One that had failed is offered the config again where it was pushed again.
-    const isKept = isQuarantined(instance.workload!, followed.push.hash, instance.uid)
-    const isTriedAgain = target.state === 'failed' && !isKept
-    if (!isOpen(target) && !isTriedAgain) return
     const now = this.#parts.deps.clock.now()
-    // It has as many tries as it had before.
-    if (isTriedAgain && target.losses >= LOSSES_MIN) forgiveLosses(followed, target)
+    noteMissing(followed, target, now)
+    this.#forgiveSurvivor(instance, followed, target)
+    if (!this.#mayBeDoingOf(instance, followed, target, connectionId)) return
+    // Where the config was pushed again, one that was lost too often has as many tries as it had before.
+    const isKept = isQuarantined(instance.workload!, followed.push.hash, instance.uid)
+    if (target.losses >= LOSSES_MIN && !isKept) forgiveLosses(followed, target)
     noteLoss(followed, target, now)
-    if (target.losses >= LOSSES_MIN) {
-      // The next offer would most likely end it again.
+    if (target.state === 'cannot_report') target.error = target.losses >= LOSSES_MIN ? LOST_OUT : null
+    else if (target.losses >= LOSSES_MIN) {
       moveTarget(followed, target, 'failed', this.#parts.deps.clock, LOST_OUT)
       endOffer(instance, 'failed')
       this.#parts.state.outstanding.delete(instance)
-      this.#quarantineInstance(instance, followed)
     }
+    if (target.losses >= LOSSES_MIN) this.#quarantineInstance(instance, followed)
     this.#parts.writer.target({ pushId: followed.push.pushId, target })
-    this.#parts.tell({ kind: 'target-moved', followed })
+    if (target.state !== 'cannot_report') this.#parts.tell({ kind: 'target-moved', followed })
+  }
+
+  /** May it be the config's doing that an instance was lost? While it was to apply it, and soon after it had, it may. */
+  #mayBeDoingOf(
+    instance: Instance,
+    followed: FollowedPush,
+    target: PushTarget,
+    connectionId: number | null,
+  ): boolean {
+    const { hash } = followed.push
+    if (target.state === 'applied')
+      return hasJustApplied(target, this.#parts.deps.clock.now()) && standsTo(instance, hash) === 'agrees'
+    if (!isUnderWay(instance, followed, connectionId)) return false
+    if (target.state === 'cannot_report') return this.#wasJustSent(instance)
+    // One that had failed is offered the config again where it was pushed again.
+    return (
+      isOpen(target) || (target.state === 'failed' && !isQuarantined(instance.workload!, hash, instance.uid))
+    )
   }
 
   /**
-   * Note the loss of an instance that cannot report what became of a config. Lost `LOSSES_MIN` times in a row, each
-   * time soon after the offer, it is taken to crash on the config; one that stayed for a while can run it.
+   * Was the config sent to an instance that cannot report a short time ago? It will not say either, as it comes back,
+   * that it runs the config still: so less is taken to be the config's doing than of others.
    */
-  #lostUnheard(instance: Instance, followed: FollowedPush, target: PushTarget): void {
-    const sentAtMs = instance.offer?.lastSentAtMs ?? null
-    const isSoon = sentAtMs !== null && this.#parts.deps.clock.monotonicMs() - sentAtMs < NO_STATUS_MS
-    if (!isSoon && target.losses === 0) return
-    const isKept = isQuarantined(instance.workload!, followed.push.hash, instance.uid)
-    // Where the config was pushed again to others, it has as many tries as it had before.
-    const before = target.losses >= LOSSES_MIN && !isKept ? 0 : target.losses
-    target.losses = isSoon ? before + 1 : 0
+  #wasJustSent({ offer }: Instance): boolean {
+    const sentAtMs = offer?.lastSentAtMs ?? null
+    return sentAtMs !== null && this.#parts.deps.clock.monotonicMs() - sentAtMs < NO_STATUS_MS
+  }
+
+  /** An instance leaves: where it has lived with the config for a while, it is forgiven what was lost before. */
+  #forgiveSurvivor(instance: Instance, followed: FollowedPush, target: PushTarget): void {
+    if (target.losses === 0) return
+    if (target.state !== 'cannot_report') forgiveSurvivor(followed, target, this.#parts.deps.clock.now())
+    else if (instance.offer?.lastSentAtMs != null && !this.#wasJustSent(instance)) {
+      forgiveLosses(followed, target)
+      target.error = null
+    }
+    if (target.losses > 0) return
     target.updatedAt = this.#parts.deps.clock.now()
-    target.error = target.losses >= LOSSES_MIN ? LOST_OUT : null
-    if (target.error !== null) this.#quarantineInstance(instance, followed)
     this.#parts.writer.target({ pushId: followed.push.pushId, target })
   }
 
@@ -256,6 +292,7 @@ export class ConfigReports {
     const target = followed?.targets.get(instance.uid)
     if (followed === null || target === undefined) return
     const end = instance.hasDeparted ? 'left' : instance.connection === null ? 'disconnected' : 'moved_away'
+    if (end === 'left') this.#forgiveSurvivor(instance, followed, target)
     this.#endAsGone(followed, target, end)
     if (end === 'disconnected') noteAway(followed, target)
     else followed.missing.delete(instance.uid)

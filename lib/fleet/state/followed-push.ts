@@ -73,7 +73,6 @@ export function moveTarget(
   target.state = state
   target.error = error
   if (target.isTarget && isLostOut(target)) followed.lostOutCount++
-  if (state === 'applied') forgiveLosses(followed, target)
   target.updatedAt = now
   if (state === 'applying') target.applyingAt = now
   target.endedAt = state === 'applied' || state === 'failed' ? now : null
@@ -159,11 +158,21 @@ export function forgiveLosses(followed: FollowedPush, target: PushTarget): void 
 /** For how long after an instance has applied a config its end is taken to be the config's doing; ms. */
 export const DOING_MS = 10 * 60_000
 
+/** Did the target apply the config so short a time ago that what happens to its agent is taken to be its doing? */
+export const hasJustApplied = ({ state, endedAt }: PushTarget, now: Date): boolean =>
+  state === 'applied' && endedAt !== null && now.getTime() - endedAt.getTime() < DOING_MS
+
+/**
+ * The agent of a target leaves. One that has lived with the config for a while is forgiven what was lost before: that it
+ * said that it had applied it is not enough, as it may die of it right after.
+ */
+export function forgiveSurvivor(followed: FollowedPush, target: PushTarget, now: Date): void {
+  if (target.state === 'applied' && !hasJustApplied(target, now)) forgiveLosses(followed, target)
+}
+
 /** Note that a target's agent vanishes; where it applied the config long ago that says nothing of the config. */
 export function noteMissing({ missing }: FollowedPush, target: PushTarget, now: Date): void {
-  const { isTarget, state, endedAt, instanceUid } = target
-  if (!isTarget || state !== 'applied' || endedAt === null) return
-  if (now.getTime() - endedAt.getTime() < DOING_MS) missing.set(instanceUid, false)
+  if (target.isTarget && hasJustApplied(target, now)) missing.set(target.instanceUid, false)
 }
 
 /** Note that a target's agent stayed away for longer than the grace. */

@@ -50,6 +50,29 @@ async function crash(agent: FakeAgent, times: number): Promise<{ agent: FakeAgen
   return { agent: last, offers }
 }
 
+/** For longer than what an agent suffers is taken to be the doing of the config that it has applied. */
+const LIVED_MS = 11 * 60_000
+
+/**
+ * Let an agent apply what it is offered, die some time later and come back without it, so many times; returns the agent on
+ * its last connection and how many offers it got in all.
+ */
+async function dieAfterApplying(agent: FakeAgent, times: number, livesMs: number, awayMs = 1_000) {
+  await ctx.advance(1_000)
+  let last = agent
+  let offers = agent.offered().length
+  for (let time = 0; time < times; time++) {
+    if (last.offered().length > 0) last.apply(HASH)
+    await ctx.advance(livesMs)
+    last.lose()
+    await ctx.advance(awayMs)
+    last = join(agent.uid)
+    await ctx.advance(1_000)
+    offers += last.offered().length
+  }
+  return { agent: last, offers }
+}
+
 /** The capabilities of an agent that does not report what becomes of a config. */
 const MUTE = SUPERVISOR & ~AGENT_CAPABILITIES.reportsRemoteConfig
 
@@ -237,12 +260,116 @@ describe('a config that kills one agent of several', () => {
     expect(targetOf(agents[1])).toMatchObject({ state: 'failed', losses: 3 })
   })
 
-  it('is forgiven what was lost before it applied', async () => {
+  it('is forgiven what was lost before it applied the config once it has lived with it', async () => {
     const agents = [join(), join()] as const
     await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
     const { agent } = await crash(agents[1], 2)
     agent.apply(HASH)
+    await ctx.advance(LIVED_MS)
+    agent.lose()
     expect(targetOf(agent)).toMatchObject({ state: 'applied', losses: 0 })
+  })
+})
+
+describe('a config that kills an agent after it has said that it applied it', () => {
+  it('fails there after three losses, and nobody else is moved', async () => {
+    const agents = [join(), join(), join()] as const
+    const push = await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    for (const agent of agents.slice(0, 2)) agent.apply()
+    const { offers } = await dieAfterApplying(agents[2], 10, 20_000)
+    expect(offers).toBe(3)
+    expect(targetOf(agents[2])).toMatchObject({
+      state: 'failed',
+      losses: 3,
+      error: { cause: 'lost_while_applying' },
+    })
+    expect(push).toMatchObject({ status: 'applied', counts: { applied: 2, failed: 1 } })
+    const workload = ctx.fleet.workload(agents[0].workloadId)!
+    expect([...workload.quarantinedInstances.get(HASH)!]).toEqual([agents[2].uid])
+    expect(workload.quarantinedHashes.size).toBe(0)
+    expect(workload.newestPush!.pushId).toBe(push.pushId)
+  })
+
+  it.each([
+    ['stays away for longer than the grace each time', 300_000],
+    ['comes back at once', 1_000],
+  ])('fails there too where the agent joined, and %s', async (_, awayMs) => {
+    const first = join()
+    await pushConfig(ctx.fleet, first.workloadId, YAML)
+    first.apply()
+    const { agent, offers } = await dieAfterApplying(join(), 6, 20_000, awayMs)
+    expect(offers).toBe(3)
+    expect(targetOf(agent).state).toBe('failed')
+  })
+
+  it('counts the losses from before our restart', async () => {
+    const agents = [join(), join()] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    const before = await dieAfterApplying(agents[1], 2, 20_000)
+    before.agent.lose()
+    await ctx.close()
+    ctx = await createFleetContext(database)
+    const after = await dieAfterApplying(join(agents[1].uid), 4, 20_000)
+    expect(before.offers + after.offers).toBeLessThanOrEqual(4)
+    expect(targetOf(agents[1]).state).toBe('failed')
+  })
+
+  it('fails as a whole where it kills everybody so', async () => {
+    const agent = join()
+    await pushConfig(ctx.fleet, agent.workloadId, configYaml(4318))
+    agent.apply()
+    await ctx.advance(LIVED_MS)
+    await pushConfig(ctx.fleet, agent.workloadId, YAML)
+    await dieAfterApplying(agent, 4, 20_000)
+    await ctx.advance(1_000)
+    expect(ctx.fleet.workload(agent.workloadId)!.newestPush).toMatchObject({
+      kind: 'auto-rollback',
+      failedHash: HASH,
+      failedError: { cause: 'lost_while_applying' },
+    })
+  })
+
+  it('is offered again for as long as the agent restarts only now and then', async () => {
+    const agents = [join(), join()] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    const { agent, offers } = await dieAfterApplying(agents[1], 6, LIVED_MS)
+    expect(offers).toBe(7)
+    expect(targetOf(agent)).toMatchObject({ losses: 0 })
+  })
+
+  it('is not taken to do so where connections end and the agent still runs it as it comes back', async () => {
+    const agents = [join(), join()] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    agents[1].apply()
+    let last = agents[1] as FakeAgent
+    for (let time = 0; time < 8; time++) {
+      await ctx.advance(20_000)
+      last.lose()
+      await ctx.advance(1_000)
+      const remoteConfigStatus = { hash: HASH, status: 'applied' as const, errorMessage: '' }
+      last = fakeAgent(ctx.fleet, { host: `lost-${tests}`, uid: last.uid, more: { remoteConfigStatus } })
+    }
+    expect(last.offered()).toEqual([])
+    expect(targetOf(last)).toMatchObject({ state: 'applied', losses: 0 })
+  })
+
+  it('is not taken to do so by agents that say goodbye, nor by what we end', async () => {
+    const agents = [join(), join()] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    let last = agents[1] as FakeAgent
+    for (let time = 0; time < 5; time++) {
+      last.apply(HASH)
+      await ctx.advance(20_000)
+      last.goodbye()
+      await ctx.advance(1_000)
+      last = join(agents[1].uid)
+      await ctx.advance(1_000)
+    }
+    expect(last.offered()).toEqual([HASH])
   })
 })
 

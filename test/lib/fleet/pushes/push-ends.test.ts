@@ -4,7 +4,12 @@ import type { AgentReport } from '../../../../lib/opamp/report.ts'
 import type { Database } from '../../../../lib/store/db.ts'
 import { reportOf } from '../../../support/agent-report.ts'
 import { faultyDatabase } from '../../../support/faulty-database.ts'
-import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../../support/fleet.ts'
+import {
+  createFleetContext,
+  type FakeAgent,
+  type FleetTestContext,
+  fakeAgent,
+} from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
 import { SUPERVISOR } from '../../../support/test-agent.ts'
