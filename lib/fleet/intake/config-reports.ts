@@ -211,15 +211,17 @@ export class ConfigReports {
 
   /**
    * An instance's connection ended without a goodbye, and not by muster: note a loss where the config may have ended it.
-   * After `LOSSES_MIN` of them the next offer would most likely end it again.
+   * After `LOSSES_MIN` of them the next offer would most likely end it again. `mayBeAnother`: behind a gateway it may be
+   * another agent of this uid that started anew, which says nothing of one that has applied the config.
    */
-  lost(instance: Instance, connectionId: number | null): void {
+  lost(instance: Instance, connectionId: number | null, { mayBeAnother = false } = {}): void {
     const followed = assignmentOf(instance)
     const target = followed?.targets.get(instance.uid)
     if (followed === null || target === undefined) return
     const now = this.#parts.deps.clock.now()
     noteMissing(followed, target, now)
     this.#forgiveSurvivor(instance, followed, target)
+    if (mayBeAnother && target.state === 'applied') return
     if (!this.#mayBeDoingOf(instance, followed, target, connectionId)) return
     // Where the config was pushed again, one that was lost too often has as many tries as it had before.
     const isKept = isQuarantined(instance.workload!, followed.push.hash, instance.uid)
@@ -355,10 +357,11 @@ export class ConfigReports {
   /**
    * Remove the row of an instance that joined after the push had ended and is not here any more, where it ran the
    * config, could not report, or never answered: else a push that stays active would keep a row of every instance that
-   * ever was. The row of one that failed the config, or was lost with it, stays until its agent is forgotten.
+   * ever was. The row of one that failed the config, or was lost with it, stays until its agent is forgotten; that one
+   * which had applied it vanished once tells nothing.
    */
   #releaseJoiner(followed: FollowedPush, { instanceUid: uid, state, losses, updatedAt }: PushTarget): void {
-    if (this.#parts.state.instances.has(uid) || losses > 0) return
+    if (this.#parts.state.instances.has(uid) || losses > (state === 'applied' ? 1 : 0)) return
     if (!['applied', 'cannot_report', 'straggler', 'gone'].includes(state)) return
     if (!removeJoiner(followed, uid)) return
     // By when its row was written, not by now: the clock may have been put back since.

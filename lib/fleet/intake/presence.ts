@@ -86,7 +86,7 @@ export class Presence {
 
   /** The agent restarted while its connection stayed open: what it was applying was lost with its process. */
   startedAnew(instance: Instance): void {
-    this.#reports.lost(instance, instance.connection?.id ?? null)
+    this.#reports.lost(instance, instance.connection?.id ?? null, { mayBeAnother: true })
     forgetOfferConnection(instance)
     this.#reports.returned(instance)
   }

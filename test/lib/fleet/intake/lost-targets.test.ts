@@ -291,13 +291,14 @@ describe('a config that kills an agent after it has said that it applied it', ()
   })
 
   it.each([
-    ['stays away for longer than the grace each time', 300_000],
-    ['comes back at once', 1_000],
-  ])('fails there too where the agent joined, and %s', async (_, awayMs) => {
+    ['stays away for longer than the grace each time', false, 300_000],
+    ['joined', true, 1_000],
+  ])('fails there too where the agent %s', async (_, isJoiner, awayMs) => {
     const first = join()
+    const planned = isJoiner ? null : join()
     await pushConfig(ctx.fleet, first.workloadId, YAML)
     first.apply()
-    const { agent, offers } = await dieAfterApplying(join(), 6, 20_000, awayMs)
+    const { agent, offers } = await dieAfterApplying(planned ?? join(), 6, 20_000, awayMs)
     expect(offers).toBe(3)
     expect(targetOf(agent).state).toBe('failed')
   })

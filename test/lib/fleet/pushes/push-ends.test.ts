@@ -261,11 +261,11 @@ async function takeTurns(
   say: (agent: FakeAgent) => void = () => {},
 ): Promise<void> {
   const agents = new Map([...pods].map((pod) => [pod, workload.agents['abcdef'.indexOf(pod)]!]))
-  for (let half = 1; half <= minutes * 2; half++) {
-    await ctx.advance(30_000)
+  for (let minute = 1; minute <= minutes; minute++) {
+    await ctx.advance(60_000)
     for (const [n, [pod, agent]] of [...agents].entries()) {
-      const at = (half + n * 7) % 14
-      if (at === 10) agent.goodbye()
+      const at = (minute + n * 3) % 7
+      if (at === 5) agent.goodbye()
       if (at !== 0) continue
       const back = workload.join(pod, { uid: agent.uid })
       agents.set(pod, back)
@@ -279,7 +279,7 @@ describe('agents that never answer, and come and go in turn,', () => {
     const workload = await begin('abc')
     const pushId = await workload.push(1)
     workload.agents[0]!.apply()
-    await takeTurns(workload, 'bc', 90)
+    await takeTurns(workload, 'bc', 45)
     expect(await workload.stored(pushId)).toMatchObject({ status: 'applied' })
   })
 
@@ -287,7 +287,7 @@ describe('agents that never answer, and come and go in turn,', () => {
     const workload = await begin('abc')
     const pushId = await workload.push(1)
     workload.agents[0]!.apply()
-    await takeTurns(workload, 'bc', 120, (agent) => agent.applying(config(1).hash))
+    await takeTurns(workload, 'bc', 45, (agent) => agent.applying(config(1).hash))
     expect(await workload.stored(pushId)).toMatchObject({ status: 'applied' })
   })
 
@@ -296,7 +296,7 @@ describe('agents that never answer, and come and go in turn,', () => {
     await workload.settle(1)
     await workload.stage(2, [{ percentage: 100, dwellMs: 0, gates: [] }])
     workload.agents[0]!.apply()
-    await takeTurns(workload, 'bc', 90)
+    await takeTurns(workload, 'bc', 45)
     expect(workload.live).toMatchObject({ rollout: null, active: { push: { hash: config(2).hash } } })
   })
 
@@ -309,14 +309,14 @@ describe('agents that never answer, and come and go in turn,', () => {
     const { pushId } = workload.live.newestPush!
     workload.agents[0]!.apply(config(1).hash)
     workload.agents[3]!.apply(config(1).hash)
-    await takeTurns(workload, 'bc', 90)
+    await takeTurns(workload, 'bc', 45)
     expect(await workload.stored(pushId)).toMatchObject({ kind: 'auto-rollback', status: 'applied' })
   })
 
   it('decide by what they say in the end all the same', async () => {
     const workload = await begin('abc')
     const pushId = await workload.push(1)
-    await takeTurns(workload, 'bc', 90)
+    await takeTurns(workload, 'bc', 45)
     expect(await workload.stored(pushId)).toMatchObject({ status: 'pending' })
     workload.join('c', { uid: workload.agents[2]!.uid }).apply(config(1).hash)
     await ctx.advance(1_000)
