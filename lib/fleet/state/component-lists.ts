@@ -104,8 +104,7 @@ export class ComponentLists {
       this.#state.awaitingComponents.delete(instance)
       if (wait === null) continue
       Object.assign(wait, { sinceMs: null, waitsLeft: 0 })
-      // A former list says nothing of the build that runs now.
-      instance.components = null
+      loseFormerList(instance)
       overdue.push(instance)
     }
     return overdue
@@ -115,7 +114,15 @@ export class ComponentLists {
 /** An instance's connection ended: stop its wait. A new one begins when it comes back, at most `WAITS_AGAIN` times. */
 export function interruptComponentWait(state: FleetState, instance: Instance): void {
   state.awaitingComponents.delete(instance)
-  if (instance.componentWait !== null) instance.componentWait.sinceMs = null
+  const wait = instance.componentWait
+  if (wait === null) return
+  wait.sinceMs = null
+  if (wait.waitsLeft === 0) loseFormerList(instance)
+}
+
+/** Its list is waited for no more: a former one says nothing of the build that runs now. */
+function loseFormerList(instance: Instance): void {
+  instance.components = null
 }
 
 function isListMissing(instance: Instance): boolean {

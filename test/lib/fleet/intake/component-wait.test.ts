@@ -113,6 +113,22 @@ describe('an instance whose list of components is announced and not known', () =
     expect(last.offered()).toEqual([HASH])
   })
 
+  it('is not judged by the list of its former build where no wait for that of the new one came to an end', async () => {
+    await runConfig()
+    const { uid, ...before } = join({ components: { exporters: ['otlp'], receivers: ['otlp'] } })
+    await ctx.advance(1_000)
+    expect(before.offered()).toEqual([])
+    before.say({ components: { hash: `ee${tests}`, components: null } })
+    let last = before as Omit<FakeAgent, 'uid'>
+    for (let reconnects = 0; reconnects < 3; reconnects++) {
+      last.lose()
+      await ctx.advance(10_000)
+      last = join({ uid, ...announced('ee') })
+      await ctx.advance(10_000)
+    }
+    expect(last.offered()).toEqual([HASH])
+  })
+
   it('waits as well when it announces another list than the one that is known', async () => {
     const first = await runConfig()
     const second = join(full)
