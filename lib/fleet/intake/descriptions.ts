@@ -8,6 +8,7 @@ import { toWorkload } from '../state/state.ts'
 import type { AgentHomes } from './agent-homes.ts'
 import type { ConfigReports } from './config-reports.ts'
 import type { Presence } from './presence.ts'
+import { tokensLeft, VERSION_TOKENS } from './tokens.ts'
 
 /** Puts instances into the workloads that their descriptions name. */
 export class Descriptions {
@@ -46,7 +47,8 @@ export class Descriptions {
     this.reclassify(instance)
     if (!wasLive || former !== workload) this.#arrive(instance, workload, former)
     this.#presence.announce(instance, workload)
-    if (formerVersion !== '' && version !== '' && version !== formerVersion && wasLive)
+    const isChanged = formerVersion !== '' && version !== '' && version !== formerVersion && wasLive
+    if (isChanged && takeVersionToken(instance, this.#parts.deps.clock.monotonicMs()))
       this.#presence.event(instance, workload, 'version_changed', { prevVersion: formerVersion })
     if (!instance.reported.isKnown && canReport(instance)) state.unknownReported.add(instance)
   }
@@ -133,4 +135,13 @@ export class Descriptions {
     instance.isAnnounced = former === workload && wasHere
     this.#presence.arrive(instance, workload)
   }
+}
+
+/** May a change of the instance's version be written down? One that names another in each message would fill the history. */
+function takeVersionToken(instance: Instance, nowMs: number): boolean {
+  const tokens = tokensLeft(VERSION_TOKENS, instance.versionTokens, nowMs - instance.versionTokenMs)
+  if (tokens === 0) return false
+  instance.versionTokens = tokens - 1
+  instance.versionTokenMs = nowMs
+  return true
 }

@@ -3,7 +3,7 @@ import { AGENT_CAPABILITIES, type AgentReport } from '../../opamp/report.ts'
 import { canReport } from '../decide/abilities.ts'
 import type { Instance } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
-import { FULL_STATE_BURST, FULL_STATE_REFILL_MS } from './new-instance.ts'
+import { FULL_STATE_TOKENS, tokensLeft } from './tokens.ts'
 
 /**
  * May a report with a description still be less than the full state? A poller does not notice that muster restarted or
@@ -66,8 +66,7 @@ export function askFullState(
 
 /** An agent may be asked for its full state a few times at once, and then only every so often. */
 function takeToken(instance: Instance, nowMs: number): boolean {
-  const refill = Math.floor((nowMs - instance.fullStateTokenMs) / FULL_STATE_REFILL_MS)
-  const tokens = Math.min(FULL_STATE_BURST, instance.fullStateTokens + refill)
+  const tokens = tokensLeft(FULL_STATE_TOKENS, instance.fullStateTokens, nowMs - instance.fullStateTokenMs)
   if (tokens === 0) return false
   instance.fullStateTokens = tokens - 1
   instance.fullStateTokenMs = nowMs

@@ -1,16 +1,13 @@
 import { SERVER_CAPABILITIES } from '../../opamp/report.ts'
 import { NO_RHYTHM } from '../decide/poll-rhythm.ts'
 import type { Instance } from '../state/model.ts'
+import { FULL_STATE_TOKENS, VERSION_TOKENS } from './tokens.ts'
 
 /** The capabilities this server has: it takes status and effective configs, and offers remote configs. */
 export const OUR_CAPABILITIES =
   SERVER_CAPABILITIES.acceptsStatus |
   SERVER_CAPABILITIES.offersRemoteConfig |
   SERVER_CAPABILITIES.acceptsEffectiveConfig
-
-/** How many full-state requests an instance may be sent in a row, and after how long it may be sent one more. */
-export const FULL_STATE_BURST = 5
-export const FULL_STATE_REFILL_MS = 10_000
 
 /** An instance of which nothing is known yet but its uid. */
 export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, nowMs: number): Instance {
@@ -61,8 +58,10 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     hasBeenAnswered: false,
     hasAskedFullState: false,
     fullStateAskedMs: 0,
-    fullStateTokens: FULL_STATE_BURST,
+    fullStateTokens: FULL_STATE_TOKENS.burst,
     fullStateTokenMs: 0,
+    versionTokens: VERSION_TOKENS.burst,
+    versionTokenMs: 0,
     askedComponentsHash: null,
     componentAsks: 0,
     componentsAskedMs: 0,

@@ -177,6 +177,9 @@ export interface Instance {
   fullStateTokens: number
   /** Monotonic time of that last request. */
   fullStateTokenMs: number
+  /** How many more changes of its version might have been written down right after the last one, and when that was. */
+  versionTokens: number
+  versionTokenMs: number
   /** Hash of the component list that it was asked for on this connection. */
   askedComponentsHash: string | null
   /** How often it was asked for that list on this connection. */
