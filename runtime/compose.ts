@@ -400,12 +400,13 @@ function openFleet(
 
 /**
  * Read agents' configs in worker threads. Where no thread is free, `normalise` says 'busy' and `compare` null, and the
- * fleet asks again later.
+ * fleet asks again later; also where a thread gave a text up, after a while.
  */
 export const readingWith = (configs: ConfigEngine): NonNullable<Ground['readConfigs']> => ({
   async normalise(text, own) {
     const read = await configs.normalForm(text, own)
-    return read.ok ? read.form : 'busy'
+    if (read.ok) return read.form
+    return read.gaveUp === true ? 'given-up' : 'busy'
   },
   async compare(asked, reported) {
     const compared = await configs.effectiveMatch(asked, reported)

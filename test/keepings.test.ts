@@ -126,6 +126,17 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     ],
   },
   'lib/fleet/intake/effective-configs.ts Text.instances': perAgent,
+  'lib/fleet/intake/effective-configs.ts GivenUp.instances': {
+    ...perAgent,
+    bound: 'the agents that reported the text; an hour at most',
+  },
+  'lib/fleet/intake/effective-configs.ts EffectiveConfigs.#givenUp': {
+    bound: '1,000 texts',
+    reachedBy: [
+      'lib/fleet/intake/effective-configs.test.ts',
+      'that nobody can read in time are tried ever more rarely, and so many are remembered',
+    ],
+  },
   'lib/fleet/views/instance-fault.ts module found': perAgent,
   'lib/fleet/intake/effective-configs.ts EffectiveConfigs.#known': {
     bound: '20,000 normal forms without their texts',

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { OwnAttributes } from '../model/own-attributes.ts'
+import { UNREAD_MS, unreadForMs } from '../model/unread.ts'
 import type { ConfigDiff } from '../wire/diff.ts'
 import type { MigrationPreview } from '../wire/migration.ts'
 import type { PolicyEvaluation } from '../wire/policy.ts'
@@ -34,7 +35,7 @@ import type { Rendering } from './render/render.ts'
 
 /**
  * `server-busy`: the worker threads are all taken, or one gave up on a text that somebody waits for (`gaveUp`), as it
- * would do again.
+ * may do again.
  */
 export type Answered<Result> = ({ ok: true } & Result) | { ok: false; code: 'server-busy'; gaveUp?: true }
 
@@ -174,26 +175,24 @@ class ConfigReader {
     this.#workers = workers
   }
 
-  /** Null when a thread gave up on the text: it would do so again. */
+  /** Null when a thread gave up on the text. */
   async read<Kind extends keyof ConfigJobResults>(
     length: number,
     job: JobOf<Kind>,
   ): Promise<Answered<{ value: ConfigJobResults[Kind] | null }>> {
-    if (length <= IN_PLACE_LENGTH_MAX) return { ok: true, value: runConfigJob(job) as ConfigJobResults[Kind] }
-    const outcome = await this.#workers.run(job, [], ROOM_OF[job.kind])
-    if (outcome.ok) return { ok: true, value: outcome.value as ConfigJobResults[Kind] }
-    return outcome.code === 'worker-busy' ? { ok: false, code: 'server-busy' } : { ok: true, value: null }
+    const found = await this.run(length, job)
+    return !found.ok && found.gaveUp === true ? { ok: true, value: null } : found
   }
 
   async run<Kind extends keyof ConfigJobResults>(
     length: number,
     job: JobOf<Kind>,
   ): Promise<Answered<{ value: ConfigJobResults[Kind] }>> {
-    const found = await this.read(length, job)
-    if (!found.ok) return found
-    return found.value === null
-      ? { ok: false, code: 'server-busy', gaveUp: true }
-      : { ok: true, value: found.value }
+    if (length <= IN_PLACE_LENGTH_MAX) return { ok: true, value: runConfigJob(job) as ConfigJobResults[Kind] }
+    const outcome = await this.#workers.run(job, [], ROOM_OF[job.kind])
+    if (outcome.ok) return { ok: true, value: outcome.value as ConfigJobResults[Kind] }
+    const busy = { ok: false, code: 'server-busy' } as const
+    return outcome.code === 'worker-busy' ? busy : { ...busy, gaveUp: true }
   }
 }
 
@@ -207,9 +206,6 @@ interface Kept<Found> {
   isAsked: boolean
 }
 
-/** A text that a thread gave up is asked for again after a minute, then after ever longer: the machine may have been slow. */
-const UNREAD_MS = 60_000
-const UNREAD_MS_MAX = 3_600_000
 /** How many of those all that look ask for in a minute: each may hold a thread for as long as it may take. */
 const UNREAD_AT_ONCE = 3
 
@@ -243,7 +239,7 @@ function openFound<Kind extends 'outline' | 'destinations'>(
     // Somebody else has found it meanwhile, or noted that it was given up.
     if (found === null && before !== undefined && !before.isAsked) return
     const times = found === null ? (before?.times ?? 0) + 1 : 0
-    const untilMs = clock.monotonicMs() + Math.min(UNREAD_MS_MAX, UNREAD_MS * 2 ** (times - 1))
+    const untilMs = clock.monotonicMs() + unreadForMs(times)
     const one = { found, length: JSON.stringify(found).length, times, untilMs, isAsked: false }
     length += one.length - (before?.length ?? 0)
     kept.set(hash, one)
@@ -345,7 +341,7 @@ export function openConfigEngine({ workers, runtimeCheck, clock }: ConfigEngineP
       return found.ok ? { ok: true, text: found.value } : found
     },
     async normalForm(text, own = {}) {
-      const found = await reader.read<'normal-form'>(sizeOf(text), { kind: 'normal-form', text, own })
+      const found = await reader.run<'normal-form'>(sizeOf(text), { kind: 'normal-form', text, own })
       return found.ok ? { ok: true, form: found.value } : found
     },
     async effectiveMatch(asked, reported) {

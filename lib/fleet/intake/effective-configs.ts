@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { EFFECTIVE_BYTES_MAX } from '../../model/effective-bytes.ts'
 import { type OwnAttributes, ownAttributesIn } from '../../model/own-attributes.ts'
+import { unreadForMs } from '../../model/unread.ts'
 import type { ReportedEffectiveConfig } from '../../opamp/report.ts'
 import { tellAgent } from '../../opamp/tell-agent.ts'
 import type { FleetDeps, NormalForm } from '../state/deps.ts'
@@ -16,6 +17,8 @@ export const UNDER_WAY_BYTES_MAX = 67_108_864
 const READ_AT_ONCE = 4
 /** How long to wait where the reader is busy. */
 const RETRY_MS = 1_000
+/** Texts that nobody could read in time which are remembered. */
+export const GIVEN_UP_MAX = 1_000
 /** Instances that are asked again each second, once there is room. */
 const ASKED_AT_ONCE = 50
 
@@ -44,6 +47,12 @@ export interface EffectiveForm extends Omit<NormalForm, 'text'> {
   rawHash: string
 }
 
+interface GivenUp<Agent> {
+  times: number
+  isLeftAlone: boolean
+  instances: Set<Agent>
+}
+
 interface Text<Agent> {
   rawHash: string
   text: string
@@ -58,6 +67,8 @@ interface Text<Agent> {
 export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
   readonly #parts: EffectiveParts<Agent>
   readonly #known = new Map<string, NormalForm | null>()
+  /** Texts that nobody could read in time, by raw hash: how often in a row, and who has reported them since. */
+  readonly #givenUp = new Map<string, GivenUp<Agent>>()
   /** By raw hash, in the order in which they came. */
   readonly #underWay = new Map<string, Text<Agent>>()
   readonly #queue: Text<Agent>[] = []
@@ -72,9 +83,10 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
   }
 
   /** How much is kept, for the metrics. */
-  get load(): { forms: number; underWay: number; underWayBytes: number; owed: number } {
+  get load(): { forms: number; givenUp: number; underWay: number; underWayBytes: number; owed: number } {
     return {
       forms: this.#known.size,
+      givenUp: this.#givenUp.size,
       underWay: this.#underWay.size,
       underWayBytes: this.#underWayBytes,
       owed: this.#owed.size,
@@ -103,6 +115,12 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     const known = this.#known.get(rawHash)
     if (known !== undefined) {
       this.#keep(instance, known)
+      return
+    }
+    const givenUp = this.#givenUp.get(rawHash)
+    if (givenUp?.isLeftAlone) {
+      givenUp.instances.add(instance)
+      this.#keep(instance, null)
       return
     }
     const waiting = this.#underWay.get(rawHash)
@@ -198,12 +216,12 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
       this.#reading++
       this.#parts.deps.normalise(entry.text, entry.own).then(
         (form) => this.#finish(entry, form),
-        () => this.#finish(entry, null),
+        () => this.#finish(entry, 'given-up'),
       )
     }
   }
 
-  #finish(entry: Text<Agent>, form: NormalForm | null | 'busy'): void {
+  #finish(entry: Text<Agent>, form: NormalForm | null | 'busy' | 'given-up'): void {
     this.#reading--
     if (form === 'busy') {
       this.#queue.unshift(entry)
@@ -213,6 +231,12 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     const { rawHash, text, instances } = entry
     this.#underWay.delete(rawHash)
     this.#underWayBytes -= text.length
+    if (form === 'given-up') {
+      this.#leaveAlone(rawHash, instances)
+      this.#readNext()
+      return
+    }
+    this.#givenUp.delete(rawHash)
     const isKept = form === null || this.#parts.writer.reportedConfig({ hash: form.hash, body: form.text })
     if (isKept) {
       if (this.#known.size >= FORMS_MAX) this.#known.delete(this.#known.keys().next().value!)
@@ -225,6 +249,25 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
       if (!isKept) this.#askLater(instance)
     }
     this.#readNext()
+  }
+
+  /**
+   * Nobody could read this text in time, which says nothing of it: the machine may have been slow. For a while it is left
+   * alone, whoever reports it; then its instances are asked for it again.
+   */
+  #leaveAlone(rawHash: string, instances: Set<Agent>): void {
+    const times = (this.#givenUp.get(rawHash)?.times ?? 0) + 1
+    const entry = { times, isLeftAlone: true, instances }
+    this.#givenUp.delete(rawHash)
+    if (this.#givenUp.size >= GIVEN_UP_MAX) this.#givenUp.delete(this.#givenUp.keys().next().value!)
+    this.#givenUp.set(rawHash, entry)
+    const own = () => [...entry.instances].filter((instance) => instance.rawEffectiveHash === rawHash)
+    for (const instance of own()) this.#keep(instance, null)
+    this.#parts.deps.timers.after(unreadForMs(times), () => {
+      entry.isLeftAlone = false
+      for (const instance of own()) this.#askLater(instance)
+      entry.instances.clear()
+    })
   }
 
   #pause(): void {

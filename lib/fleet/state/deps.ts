@@ -75,9 +75,9 @@ export interface FleetDeps {
   ): boolean
   /**
    * Read a text, of agents with these attributes, off the event loop: null when it is no config, `busy` when there is
-   * no room to read it now.
+   * no room to read it now, `given-up` when that took too long or its reader died.
    */
-  normalise(text: string, own: OwnAttributes): Promise<NormalForm | null | 'busy'>
+  normalise(text: string, own: OwnAttributes): Promise<NormalForm | null | 'busy' | 'given-up'>
   /** Whether enough approvals of a pushed request count still, on its workload as that is labelled now. */
   isStillApproved(tx: Db, approval: Approval, workload: Workload): Promise<boolean>
   /**

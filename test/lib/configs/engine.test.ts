@@ -101,9 +101,11 @@ describe('the engine', () => {
     expect(await engine.effectiveMatch(LARGE, LARGE)).toEqual(busy)
   })
 
-  it('takes a report that a thread gave up on for one that cannot be read', async () => {
+  it('says that a thread gave a report up, which does not tell that it cannot be read', async () => {
     const { engine } = engineOver('worker-timed-out')
-    expect(await engine.normalForm(LARGE)).toEqual({ ok: true, form: null })
+    expect(await engine.normalForm(LARGE)).toEqual({ ok: false, code: 'server-busy', gaveUp: true })
+    const unreadable = await engineOver('done').engine.normalForm(`[${'x'.repeat(20_000)}`)
+    expect(unreadable).toEqual({ ok: true, form: null })
     expect(await engine.check(LARGE, about)).toEqual({ ok: false, code: 'server-busy', gaveUp: true })
     expect(await engine.effectiveMatch(LARGE, LARGE)).toEqual({
       ok: true,

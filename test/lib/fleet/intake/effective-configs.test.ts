@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { normalForm } from '../../../../lib/configs/effective/normal-form.ts'
-import { FORMS_MAX, UNDER_WAY_MAX } from '../../../../lib/fleet/intake/effective-configs.ts'
+import { FORMS_MAX, GIVEN_UP_MAX, UNDER_WAY_MAX } from '../../../../lib/fleet/intake/effective-configs.ts'
 import type { FleetDeps } from '../../../../lib/fleet/state/deps.ts'
 import { CONFIG_BYTES_MAX } from '../../../../lib/fleet/state/waiting-rows.ts'
 import { EFFECTIVE_BYTES_MAX } from '../../../../lib/model/effective-bytes.ts'
@@ -83,6 +83,52 @@ describe('effective configs', () => {
     await ctx.advance(1_000)
     expect(instanceOf(late).reportedConfigHash).toBe(normalForm(yamlOf('late'))!.hash)
     expect(ctx.fleet.effectiveConfigs.load).toMatchObject({ underWay: 0, underWayBytes: 0, owed: 0 })
+  })
+
+  it('that nobody could read in time are left alone for a while, and then asked for again', async () => {
+    let read = 0
+    normalise = async () => {
+      read++
+      return 'given-up'
+    }
+    const [agent, other] = [fakeAgent(ctx.fleet), fakeAgent(ctx.fleet)]
+    agent.effective(yamlOf('slow'))
+    await ctx.advance(30_000)
+    other.effective(yamlOf('slow'))
+    await ctx.advance(20_000)
+    expect(read).toBe(1)
+    expect([agent, other].map(askedAgain)).toEqual([0, 0])
+    normalise = async (text) => normalForm(text)
+    await ctx.advance(20_000)
+    expect([agent, other].map(askedAgain)).toEqual([1, 1])
+    for (const each of [agent, other]) each.effective(yamlOf('slow'))
+    await ctx.advance(1_000)
+    for (const each of [agent, other])
+      expect(instanceOf(each).reportedConfigHash).toBe(normalForm(yamlOf('slow'))!.hash)
+  })
+
+  it('that nobody can read in time are tried ever more rarely, and so many are remembered', async () => {
+    let read = 0
+    normalise = async () => {
+      read++
+      return 'given-up'
+    }
+    const agent = fakeAgent(ctx.fleet)
+    let asked = 0
+    agent.effective(yamlOf('slow'))
+    for (let minute = 0; minute < 120; minute++) {
+      await ctx.advance(60_000)
+      if (askedAgain(agent) > asked) agent.effective(yamlOf('slow'))
+      asked = askedAgain(agent)
+    }
+    expect(read).toBeGreaterThan(4)
+    expect(read).toBeLessThan(9)
+    for (let i = 0; i < GIVEN_UP_MAX + 50; i++) {
+      agent.effective(`n: ${i}`)
+      if (i % 500 === 0) await ctx.advance(500)
+    }
+    await ctx.advance(1_000)
+    expect(ctx.fleet.effectiveConfigs.load.givenUp).toBe(GIVEN_UP_MAX)
   })
 
   it('that are too long are read by nobody', async () => {
