@@ -9,6 +9,14 @@ export const OUR_CAPABILITIES =
   SERVER_CAPABILITIES.offersRemoteConfig |
   SERVER_CAPABILITIES.acceptsEffectiveConfig
 
+/** It has caused nothing yet of what it may cause so often only. */
+const ALL_TOKENS = {
+  fullStateTokens: FULL_STATE_TOKENS.burst,
+  fullStateTokenMs: 0,
+  versionTokens: VERSION_TOKENS.burst,
+  versionTokenMs: 0,
+}
+
 /** An instance of which nothing is known yet but its uid. */
 export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, nowMs: number): Instance {
   return {
@@ -58,10 +66,7 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     hasBeenAnswered: false,
     hasAskedFullState: false,
     fullStateAskedMs: 0,
-    fullStateTokens: FULL_STATE_TOKENS.burst,
-    fullStateTokenMs: 0,
-    versionTokens: VERSION_TOKENS.burst,
-    versionTokenMs: 0,
+    ...ALL_TOKENS,
     askedComponentsHash: null,
     componentAsks: 0,
     componentsAskedMs: 0,
