@@ -1,6 +1,7 @@
 import { WORKLOAD_TROUBLES } from '../wire/values.ts'
 import type { WorkloadRecord, WorkloadTrouble } from '../wire/workloads.ts'
 import { trustedAmong } from './labels.ts'
+import { presenceOf } from './presence.ts'
 import { isProductionByLabels } from './production.ts'
 
 const RANKS = new Map<string, number>(WORKLOAD_TROUBLES.map((kind, at) => [kind, at]))
@@ -78,3 +79,28 @@ export const troubleNow = ({
   trouble,
 }: Partial<Pick<WorkloadRecord, 'archived_at' | 'trouble'>>): WorkloadTrouble | null =>
   archivedAt || !trouble || trouble.kind === 'outdated' ? null : trouble
+
+/** Whether instances of a workload do not run what they should: they did not take it, or somebody changed it there. */
+export const isDrifted = ({
+  drifted_instance_count: drifted,
+  altered_instance_count: altered = 0,
+}: Pick<WorkloadRecord, 'drifted_instance_count' | 'altered_instance_count'>): boolean =>
+  drifted + altered > 0
+
+/**
+ * What a workload is in trouble for, as it is found and counted: the worst, by which it is told, and beside that what a
+ * counter counts whatever else is wrong. So a number says the same wherever it stands.
+ */
+export function troublesOf(
+  workload: Pick<
+    WorkloadRecord,
+    'trouble' | 'status' | 'connected_instance_count' | 'drifted_instance_count' | 'altered_instance_count'
+  >,
+): WorkloadTrouble['kind'][] {
+  const { trouble, status, connected_instance_count: connected } = workload
+  const kinds = new Set(trouble ? [trouble.kind] : [])
+  if (isDrifted(workload)) kinds.add('drifted')
+  if ((workload.altered_instance_count ?? 0) > 0) kinds.add('altered')
+  if (presenceOf(status, connected) === 'leaving') kinds.add('leaving')
+  return [...kinds]
+}

@@ -1,6 +1,7 @@
 import type { WorkloadRecord } from '../wire/workloads.ts'
 import { TRUSTED_PREFIX } from './labels.ts'
 import { namespaceOrHostOf } from './places.ts'
+import { isDrifted, troublesOf } from './troubles.ts'
 import { nameOf } from './workload-names.ts'
 import {
   clusterOf,
@@ -38,13 +39,12 @@ export function parseSearch(text: string): SearchTerm[] {
 }
 
 /** What is wrong, by its codes and the English title, which somebody who pages may quote. */
-export function codesOf({
-  trouble,
-  drifted_instance_count: drifted,
-  altered_instance_count: altered = 0,
-}: Pick<WorkloadRecord, 'trouble' | 'drifted_instance_count' | 'altered_instance_count'>): string {
+export function codesOf(
+  workload: Pick<WorkloadRecord, 'trouble' | 'drifted_instance_count' | 'altered_instance_count'>,
+): string {
+  const { trouble } = workload
   // The counter of those that drifted counts also those of which something worse is said.
-  const counted = drifted + altered > 0 ? 'drifted' : ''
+  const counted = isDrifted(workload) ? 'drifted' : ''
   if (!trouble) return counted
   return [
     counted,
@@ -77,7 +77,7 @@ const FIELDS: Record<string, (workload: WorkloadRecord) => string | readonly str
   host: (w) => namespaceOrHostOf(w.fingerprint_keys ?? {}),
   config: (w) => `${w.active_config_hash ?? ''} ${configStateOf(w)}`,
   id: (w) => w.id,
-  trouble: (w) => w.trouble?.kind ?? '',
+  trouble: troublesOf,
 }
 
 /** The values that a workload has for a key of the search: a field, or a label. */

@@ -1,4 +1,5 @@
 import { TRUSTED_PREFIX } from '../../../lib/model/labels.ts'
+import { isDrifted } from '../../../lib/model/troubles.ts'
 import {
   codesOf,
   matchesTerms,
@@ -26,10 +27,10 @@ export const withoutWord = (text: string, at: number): string =>
  * may quote them. `push_failed` is found as "failed", a halted rollout as "halted".
  */
 function whyOf(workload: WorkloadRecord): string {
-  const { trouble, drifted_instance_count: drifted, altered_instance_count: altered = 0 } = workload
+  const { trouble } = workload
   return [
     ...(trouble ? [describeTrouble(trouble), describeReason(trouble)] : []),
-    drifted + altered > 0 ? say(fleetTexts).drifted : '',
+    isDrifted(workload) ? say(fleetTexts).drifted : '',
     codesOf(workload),
   ]
     .filter(Boolean)

@@ -1,5 +1,5 @@
 import { compareAsRead } from '../../../lib/model/text-order.ts'
-import { troubleNow, troubleRank } from '../../../lib/model/troubles.ts'
+import { isDrifted, troubleNow, troubleRank } from '../../../lib/model/troubles.ts'
 import { compareNames } from '../../../lib/model/workload-names.ts'
 import {
   type ConfigState,
@@ -57,7 +57,7 @@ export const FLEET_FILTERS = {
   connected: (w) => presenceOf(w) === 'connected',
   degraded: (w) => presenceOf(w) === 'degraded',
   disconnected: (w) => presenceOf(w) === 'disconnected',
-  drifted: (w) => w.drifted_instance_count + (w.altered_instance_count ?? 0) > 0,
+  drifted: isDrifted,
   applying: (w) => configStateOf(w) === 'applying' || w.applying_instance_count > 0,
   outdated: (w) => w.version_outdated === true,
   alerts: (w) => w.open_alert_count > 0,

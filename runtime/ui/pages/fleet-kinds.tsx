@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import { troubleNow } from '../../../lib/model/troubles.ts'
+import { troubleNow, troublesOf } from '../../../lib/model/troubles.ts'
 import { splitSearch } from '../../../lib/model/workload-search.ts'
 import { WORKLOAD_TROUBLES } from '../../../lib/wire/values.ts'
 import type { WorkloadTrouble } from '../../../lib/wire/workloads.ts'
@@ -18,8 +18,8 @@ const termsOf = (kind: Kind): string[] =>
 function countKinds(): ReadonlyMap<Kind, number> {
   const counts = new Map<Kind, number>()
   for (const workload of workloads.values()) {
-    const kind = troubleNow(workload)?.kind
-    if (kind !== undefined) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+    if (troubleNow(workload) === null) continue
+    for (const kind of troublesOf(workload)) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   }
   return counts
 }

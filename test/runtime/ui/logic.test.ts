@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sayError } from '../../../lib/model/error-words.ts'
-import { toneOfTrouble, troubleRank } from '../../../lib/model/troubles.ts'
+import { toneOfTrouble, troubleRank, troublesOf } from '../../../lib/model/troubles.ts'
 import { CODES, matchesTerms, parseSearch } from '../../../lib/model/workload-search.ts'
 import { configStateOf, deadEndOf, shownStatusOf } from '../../../lib/model/workload-states.ts'
 import type { ApprovalTally } from '../../../lib/wire/approvals.ts'
@@ -950,6 +950,34 @@ test('a kind of trouble is searched for by its name', () => {
     )
   expect(found('trouble:push_failed')).toEqual(['push_failed'])
   expect(found('trouble:unhealthy -trouble:some_unhealthy')).toEqual(['unhealthy'])
+})
+
+test('the chips of what is wrong and the counters say one number: what drifted counts also where something worse is said', () => {
+  const of = (id: string, more: Partial<WorkloadRecord>) =>
+    ({
+      id,
+      status: 'connected',
+      connected_instance_count: 1,
+      drifted_instance_count: 0,
+      labels: {},
+      fingerprint_keys: {},
+      ...more,
+    }) as unknown as WorkloadRecord
+  const fleet = [
+    of('plain', { drifted_instance_count: 1, trouble: { kind: 'drifted' } }),
+    of('worse', { drifted_instance_count: 2, trouble: { kind: 'unhealthy' } }),
+    of('changed', { altered_instance_count: 1, trouble: { kind: 'altered' } }),
+    of('gone', { connected_instance_count: 0, trouble: { kind: 'push_failed' } }),
+  ]
+  for (const filter of ['drifted', 'leaving'] as const) {
+    const counted = fleet.filter(FLEET_FILTERS[filter]).map(({ id }) => id)
+    expect(counted.length).toBeGreaterThan(0)
+    const chip = fleet.filter((one) => troublesOf(one).includes(filter)).map(({ id }) => id)
+    expect(chip).toEqual(counted)
+    // The chip leads to as many as it says.
+    const found = fleet.filter((one) => matchesTerms(one, parseSearch(`trouble:${filter}`), CODES))
+    expect(found.map(({ id }) => id)).toEqual(counted)
+  }
 })
 
 test('a push is told to have helped, or not, where instances were unhealthy as it was made', () => {
