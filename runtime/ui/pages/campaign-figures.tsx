@@ -10,7 +10,7 @@ import { Mark } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
 import { lineOf } from '../state/names.ts'
 import { hrefWith } from '../state/router.ts'
-import { type Resource, useResource } from '../state/use-resource.ts'
+import { type Resource, useReread, useResource } from '../state/use-resource.ts'
 
 /** How long it took until so many of a hundred ran the change. */
 function Reached({
@@ -80,12 +80,15 @@ function Figures({
 }
 
 /** The figures of a campaign, kept up to date; nothing of one that was not started. */
-export const useCampaignFigures = (of: CampaignRecord): Resource<CampaignFigures> =>
-  useResource(
-    of.started_at === undefined ? null : `campaign-figures:${of.id}:${of.updated_at}`,
+export function useCampaignFigures(of: CampaignRecord): Resource<CampaignFigures> {
+  const figures = useResource(
+    of.started_at === undefined ? null : `campaign-figures:${of.id}`,
     (abort) => api.campaignFigures(of.id, abort),
     (frame) => frame.type === 'campaign_update' && frame.campaign.id === of.id,
   )
+  useReread(figures, of.updated_at)
+  return figures
+}
 
 /** How fast a campaign that was started has reached its workloads, and why it has not reached others. */
 export function CampaignWent({ of, figures }: { of: CampaignRecord; figures: Resource<CampaignFigures> }) {

@@ -13,7 +13,7 @@ import { Ago, Mark } from '../parts/state.tsx'
 import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
 import { hrefWith, query } from '../state/router.ts'
-import { useResource } from '../state/use-resource.ts'
+import { type Resource, useReread, useResource } from '../state/use-resource.ts'
 import { isNarrow } from '../state/viewport.ts'
 
 function sinceOf({ started_at: startedAt, ended_at: endedAt }: CampaignTarget) {
@@ -120,15 +120,15 @@ function TargetTable({ of: all, status, first }: TableProps) {
   )
 }
 
-/** The workloads of a campaign, those that need somebody first. */
-export function Targets({ of }: { of: CampaignRecord }) {
-  const words = say(campaignTexts)
-  const state = query.value.get('state') ?? undefined
+/** The state of the address whose workloads alone are wanted. */
+const wantedState = (): string | undefined => query.value.get('state') ?? undefined
+
+/** The workloads of a campaign, kept up to date. */
+export function useTargets(of: CampaignRecord): Resource<CampaignTarget[]> {
+  const state = wantedState()
   const open = useRef<ReadonlySet<string>>(new Set())
   const targets = useResource(
-    of.plan === undefined
-      ? null
-      : `campaign-targets:${of.id}:${of.plan_hash}:${state}:${of.updated_at}:${of.became_unhealthy?.count ?? 0}`,
+    of.plan === undefined ? null : `campaign-targets:${of.id}:${of.plan_hash}:${state}`,
     (abort) =>
       api.campaignTargets(of.id, { order: 'worst', ...(state === undefined ? {} : { state }) }, abort),
     (frame) =>
@@ -141,6 +141,14 @@ export function Targets({ of }: { of: CampaignRecord }) {
       state === 'offline' || state === 'started' || aftermath?.kind === 'going_back' ? id : [],
     ),
   )
+  useReread(targets, `${of.updated_at}:${of.became_unhealthy?.count ?? 0}`)
+  return targets
+}
+
+/** The workloads of a campaign, those that need somebody first. */
+export function Targets({ of, targets }: { of: CampaignRecord; targets: Resource<CampaignTarget[]> }) {
+  const words = say(campaignTexts)
+  const state = wantedState()
   if (of.plan === undefined) return null
   const states = inOrder(of.counts)
   return (

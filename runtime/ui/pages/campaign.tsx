@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
 import { campaignIs } from '../../../lib/model/campaign-states.ts'
 import { waitsForApproval } from '../../../lib/model/campaign-steps.ts'
 import type { CampaignPlan, CampaignRecord } from '../../../lib/wire/campaigns.ts'
@@ -13,7 +14,7 @@ import { inOrder, lookOf } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
 import { ApprovalHelp, UnknownAuthors } from '../parts/approval-help.tsx'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
-import { Loaded } from '../parts/failure.tsx'
+import { Loaded, Waiting } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
 import { FreezeNotice } from '../parts/freeze-notice.tsx'
 import { KeptFromCampaign } from '../parts/kept-by.tsx'
@@ -30,16 +31,16 @@ import { addressWith } from '../state/selection.ts'
 import { heldSomewhere, holds, me } from '../state/session.ts'
 import { useNow } from '../state/use-now.ts'
 import { usePolling } from '../state/use-polling.ts'
-import { useResource } from '../state/use-resource.ts'
+import { isSettled, useResource } from '../state/use-resource.ts'
 import { isNarrow } from '../state/viewport.ts'
 import { CampaignDraft } from './campaign-draft.tsx'
 import { CampaignWent, useCampaignFigures } from './campaign-figures.tsx'
 import { PlanNumbers, Waves } from './campaign-plan.tsx'
 import { CampaignRules } from './campaign-rules.tsx'
 import { CampaignSteps } from './campaign-steps.tsx'
-import { Targets } from './campaign-targets.tsx'
+import { Targets, useTargets } from './campaign-targets.tsx'
 import { CampaignMark } from './campaigns.tsx'
-import { PlanGroups } from './plan-groups.tsx'
+import { PlanGroups, usePlanGroups } from './plan-groups.tsx'
 
 const POLL_MS = 1_000
 
@@ -81,22 +82,41 @@ function People({ of }: { of: CampaignRecord }) {
   )
 }
 
-/** What each group of workloads would get, for those who may read it. */
-function WhatChanges({ of, plan }: { of: CampaignRecord; plan: CampaignPlan }) {
-  if (!holds('config:read_content')) return <LeftOutFor permission="config:read_content" />
-  return (
-    <PlanGroups
-      path={`/api/campaigns/${encodeURIComponent(of.id)}/groups`}
-      planKey={of.plan_hash ?? ''}
-      total={plan.target_count}
-    />
-  )
+/** Where the groups of a plan are read, and by what another plan is told from it. */
+const groupsOf = ({ id, plan_hash: hash = '' }: CampaignRecord) => ({
+  path: `/api/campaigns/${encodeURIComponent(id)}/groups`,
+  planKey: hash,
+})
+
+/** All that a campaign's page is made of beside the campaign; it is shown in one go, as its parts stand below each other. */
+function useParts(of: CampaignRecord) {
+  const figures = useCampaignFigures(of)
+  const targets = useTargets(of)
+  const hasGroups = (of.plan?.target_count ?? 0) > 0 && holds('config:read_content')
+  const groups = usePlanGroups(hasGroups ? groupsOf(of) : null)
+  const isThere = useRef(false)
+  // Once it was shown it stays, and what is read again takes the place of what it was.
+  isThere.current ||=
+    isSettled(figures) && isSettled(targets) && !(groups.isLoading && groups.rows.length === 0)
+  return { figures, targets, groups, isThere: isThere.current }
 }
 
-type Figured = Parameters<typeof CampaignWent>[0] & { plan: CampaignPlan }
+type Parts = ReturnType<typeof useParts>
+
+/** What each group of workloads would get, for those who may read it. */
+function WhatChanges({
+  of,
+  plan,
+  groups,
+}: { of: CampaignRecord; plan: CampaignPlan } & Pick<Parts, 'groups'>) {
+  if (!holds('config:read_content')) return <LeftOutFor permission="config:read_content" />
+  return <PlanGroups {...groupsOf(of)} total={plan.target_count} groups={groups} />
+}
+
+type Figured = Parameters<typeof CampaignWent>[0] & { plan: CampaignPlan } & Pick<Parts, 'groups'>
 
 /** What changes and by which rules; beside it how it went, the numbers of the plan, and who had a hand in it. */
-function Planned({ of, plan, figures }: Figured) {
+function Planned({ of, plan, figures, groups }: Figured) {
   const numbers = <PlanNumbers of={of} plan={plan} />
   const rules = <CampaignRules of={of} />
   if (plan.target_count === 0)
@@ -106,7 +126,7 @@ function Planned({ of, plan, figures }: Figured) {
         {rules}
       </div>
     )
-  const changes = <WhatChanges of={of} plan={plan} />
+  const changes = <WhatChanges of={of} plan={plan} groups={groups} />
   const went = <CampaignWent of={of} figures={figures} />
   const people = <People of={of} />
   // Once it is started, how it went stands in the second column as well.
@@ -315,8 +335,15 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
   const [tone] = lookOf(of)
   const isStarted = of.started_at !== undefined
   const isBegun = hasBegun(of)
-  const figures = useCampaignFigures(of)
+  const { figures, targets, groups, isThere } = useParts(of)
   const [what, ...next] = describeCampaign(of, now, figures.data?.missed, lineOf)
+  if (!isThere)
+    return (
+      <>
+        <CampaignHead of={of} reload={reload} />
+        <Waiting />
+      </>
+    )
   return (
     <>
       <CampaignHead of={of} reload={reload} />
@@ -343,10 +370,10 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
         <div class="stack">
           <Waves of={of} plan={of.plan} now={now} />
           {/* Once it goes, what became of the workloads is what matters; before, what would change. */}
-          {isBegun && <Targets of={of} />}
-          <Planned of={of} plan={of.plan} figures={figures} />
+          {isBegun && <Targets of={of} targets={targets} />}
+          <Planned of={of} plan={of.plan} figures={figures} groups={groups} />
           <Byline of={of} />
-          {!isBegun && <Targets of={of} />}
+          {!isBegun && <Targets of={of} targets={targets} />}
         </div>
       )}
     </>

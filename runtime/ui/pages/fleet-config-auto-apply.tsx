@@ -25,7 +25,13 @@ import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
 import { LeftOutTable, leftOutReason, PushedTable } from './fleet-config-auto-apply-tables.tsx'
 import { SelectorChips } from './fleet-configs.tsx'
-import { PlanGroups } from './plan-groups.tsx'
+import { PlanGroups, usePlanGroups } from './plan-groups.tsx'
+
+/** What each group of workloads would get. */
+function WhatChanges({ of: { id, fleet_config_id: config }, total }: { of: AutoApplyRecord; total: number }) {
+  const of = { path: `/api/fleet-configs/${encodeURIComponent(config)}/auto-apply/groups`, planKey: id }
+  return <PlanGroups {...of} total={total} groups={usePlanGroups(of)} />
+}
 
 function StatusOf({ of }: { of: AutoApplyRecord }) {
   const [tone, shape] = AUTO_APPLY_LOOK[of.status]
@@ -228,13 +234,7 @@ function About({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
           <UnknownAuthors of={of.help} />
           {of.tally && <ApprovalHelp of={of.help} tally={of.tally} />}
           {!holds('config:read_content') && <LeftOutFor permission="config:read_content" />}
-          {holds('config:read_content') && (
-            <PlanGroups
-              path={`/api/fleet-configs/${encodeURIComponent(of.fleet_config_id)}/auto-apply/groups`}
-              planKey={of.id}
-              total={of.plan.under_count}
-            />
-          )}
+          {holds('config:read_content') && <WhatChanges of={of} total={of.plan.under_count} />}
         </>
       )}
       <Steps of={of} reload={reload} />

@@ -15,7 +15,7 @@ import { Pairs } from '../parts/page.tsx'
 import type { Failure } from '../state/api.ts'
 import { api } from '../state/endpoints.ts'
 import { lineOf } from '../state/names.ts'
-import { usePages } from '../state/use-pages.ts'
+import { type Pages, usePages } from '../state/use-pages.ts'
 import { RiskMark } from './diff-summary.tsx'
 
 /** Which groups: the address of their list, and what they change with. */
@@ -158,17 +158,25 @@ function GroupDiff({ of, group }: { of: Of; group: CampaignGroup }) {
   )
 }
 
+/** The groups of a plan, page by page; none are asked for where there is no plan. */
+export const usePlanGroups = (of: Of | null): Pages<CampaignGroup> =>
+  usePages<CampaignGroup>(of === null ? null : `plan-groups:${of.path}:${of.planKey}`, {
+    idOf: ({ key }) => key,
+    load: (address, abort) => api.planGroups(of?.path ?? '', address, abort),
+    touches: () => false,
+  })
+
 /**
  * What changes: one diff for all workloads that change in the same way, those with production first, then the rarest.
  * `total` is how many workloads change in all.
  */
-export function PlanGroups({ path, planKey, total }: Of & { total: number }) {
+export function PlanGroups({
+  path,
+  planKey,
+  total,
+  groups,
+}: Of & { total: number; groups: Pages<CampaignGroup> }) {
   const words = say(campaignTexts)
-  const groups = usePages<CampaignGroup>(`plan-groups:${path}:${planKey}`, {
-    idOf: ({ key }) => key,
-    load: (address, abort) => api.planGroups(path, address, abort),
-    touches: () => false,
-  })
   const { rows, outside, failure, isLoading, hasOlder, older, reload } = groups
   const left = total - outside - rows.reduce((sum, { count }) => sum + count, 0)
   const of = { path, planKey }

@@ -119,3 +119,13 @@ export const touchesWorkload =
         return false
     }
   }
+
+/** Read a resource again once this has changed; what was read stays until then. */
+export function useReread({ reload }: Pick<Resource<unknown>, 'reload'>, after: string): void {
+  const last = useRef(after)
+  useEffect(() => {
+    if (last.current === after) return
+    last.current = after
+    reload()
+  }, [after])
+}
