@@ -11,6 +11,7 @@ import { mineFirst } from '../logic/approval-order.ts'
 import { Loaded } from '../parts/failure.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Head, Tabs } from '../parts/page.tsx'
+import { PolicyWaits } from '../parts/policy-waits.tsx'
 import { Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { countOf } from '../parts/tally.tsx'
@@ -243,6 +244,7 @@ export function ApprovalsPage() {
   return (
     <>
       <Head title={words.title} />
+      <PolicyWaits />
       {status === 'pending' && !isReviews && approvals.data !== null && (
         <p class="muted">{sayForWhom(approvals.data, waiting, reviews.data ?? [])}</p>
       )}

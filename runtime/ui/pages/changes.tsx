@@ -9,8 +9,10 @@ import { ChangeList } from '../parts/change-list.tsx'
 import { Action, Select, TextField } from '../parts/controls.tsx'
 import { FailureNotice, Waiting } from '../parts/failure.tsx'
 import { Head } from '../parts/page.tsx'
+import { PolicyWaits } from '../parts/policy-waits.tsx'
 import { api } from '../state/endpoints.ts'
 import { query, setQuery } from '../state/router.ts'
+import { can } from '../state/session.ts'
 import { useDebounced } from '../state/use-debounced.ts'
 import { usePages } from '../state/use-pages.ts'
 
@@ -70,6 +72,7 @@ export function ChangesPage() {
     <div class="stack">
       <Head title={words.title} />
       <p class="muted">{words.lead}</p>
+      <PolicyWaits isAsked={can('config_safety.approvals')} />
       <Filters />
       {isFiltered && (
         <p>

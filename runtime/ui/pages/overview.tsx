@@ -27,6 +27,7 @@ import { Icon } from '../parts/icons.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Head } from '../parts/page.tsx'
+import { PolicyWaits } from '../parts/policy-waits.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { WhyLink } from '../parts/trouble.tsx'
@@ -469,6 +470,7 @@ export function OverviewPage() {
     <div class="stack">
       <Head title={words.title} />
       <FreezeNotice />
+      <PolicyWaits isAsked={can('config_safety.approvals') && may('settings:manage')} />
       <Loaded of={summary}>{(data) => <Verdict now={data} day={day} />}</Loaded>
       <Health shares={now?.counts ?? null} />
       {now && (

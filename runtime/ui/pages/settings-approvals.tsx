@@ -4,13 +4,12 @@ import type { ApprovalPolicyRecord, ApprovalPolicyRequest } from '../../../lib/w
 import { describePolicyRule, policyTexts } from '../i18n/approval-policy.ts'
 import { say } from '../i18n/define.ts'
 import { formatExact } from '../i18n/format.ts'
-import { Action, Checkbox, Select, TextField } from '../parts/controls.tsx'
+import { Action, Checkbox, Select, TextField, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { me } from '../state/session.ts'
-import { usePolling } from '../state/use-polling.ts'
-import { useResource } from '../state/use-resource.ts'
+import { useApprovalPolicy } from '../state/use-approval-policy.ts'
 
 const CLASSES = ['production', 'other', 'unlabelled'] as const
 type Class = (typeof CLASSES)[number]
@@ -84,11 +83,21 @@ function RuleFields({
   )
 }
 
+/** Ask for a policy, and say what came of that. */
+async function ask(request: ApprovalPolicyRequest, reload: () => void): Promise<void> {
+  const words = say(policyTexts)
+  const result = await api.changeApprovalPolicy(request)
+  if (!result.ok) return toastFailure(result)
+  toast(result.value.pending === undefined ? words.saved : words.waiting)
+  reload()
+}
+
 /** A policy that asks for less than the present one, and waits for another person to confirm it. */
-function Waiting({ policy, confirm }: { policy: ApprovalPolicyRecord; confirm: () => void }) {
+export function PolicyWaiting({ policy, reload }: { policy: ApprovalPolicyRecord; reload: () => void }) {
   const words = say(policyTexts)
   const { pending } = policy
   if (!pending) return null
+  const reason = unless('settings:manage') ?? (pending.needs_another ? words.notYours : null)
   const changed = CLASSES.filter(
     (name) => describePolicyRule(policy[name]) !== describePolicyRule(pending[name]),
   )
@@ -109,7 +118,7 @@ function Waiting({ policy, confirm }: { policy: ApprovalPolicyRecord; confirm: (
         </ul>
       </div>
       {pending.by_id !== me.value?.id && (
-        <Action reason={pending.needs_another && words.notYours} isReasonShown onClick={confirm}>
+        <Action reason={reason} isReasonShown onClick={() => void ask(pending, reload)}>
           {words.confirm}
         </Action>
       )}
@@ -171,23 +180,17 @@ function PolicyForm({ policy, reload }: { policy: ApprovalPolicyRecord; reload: 
   useEffect(() => {
     edited.value = toFields(policy)
   }, [JSON.stringify([production, other, unlabelled, pending])])
-  const ask = async (request: ApprovalPolicyRequest) => {
-    const result = await api.changeApprovalPolicy(request)
-    if (!result.ok) return toastFailure(result)
-    toast(result.value.pending === undefined ? words.saved : words.waiting)
-    reload()
-  }
   const submit = () => {
     const now = edited.value
     if (!CLASSES.every((name) => areHours(now[name].hours))) return
     const rules = { production: toRule(now.production), other: toRule(now.other) }
-    void ask({ ...rules, unlabelled: toRule(now.unlabelled) })
+    void ask({ ...rules, unlabelled: toRule(now.unlabelled) }, reload)
   }
   return (
     <>
       <Standing policy={policy} />
       <NoSecondPerson policy={policy} />
-      {pending && <Waiting policy={policy} confirm={() => void ask(pending)} />}
+      <PolicyWaiting policy={policy} reload={reload} />
       <form
         class="stack"
         onSubmit={(event) => {
@@ -215,14 +218,10 @@ function PolicyForm({ policy, reload }: { policy: ApprovalPolicyRecord; reload: 
   )
 }
 
-const POLL_MS = 5_000
-
 /** What an approval takes, by where the config is to run. */
 export function ApprovalsSection() {
   const words = say(policyTexts)
-  const policy = useResource('approval-policy', (abort) => api.approvalPolicy(abort))
-  // Another administrator may confirm it, or a day pass.
-  usePolling(policy.data?.pending !== undefined, policy.reload, POLL_MS)
+  const policy = useApprovalPolicy(true)
   return (
     <>
       <p class="muted">{words.lead}</p>
