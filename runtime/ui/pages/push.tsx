@@ -12,14 +12,16 @@ import { describePush } from '../i18n/push-sentences.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { judgeHelp } from '../logic/helped.ts'
 import { nameInstances } from '../logic/instances.ts'
-import { isLateAnswer, NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
+import { hasRollbackTarget, isLateAnswer, NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
 import { Capped } from '../parts/capped.tsx'
 import { Causes } from '../parts/causes.tsx'
 import { ActionLink } from '../parts/controls.tsx'
 import { CorrectLink } from '../parts/correct-link.tsx'
 import { Loaded, Waiting } from '../parts/failure.tsx'
+import { useStanding } from '../parts/fleet-standing.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
 import { Ago, PushMark, Track } from '../parts/state.tsx'
+import { WayOut } from '../parts/way-out.tsx'
 import { headingOf } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
 import { callOf } from '../state/names.ts'
@@ -73,18 +75,24 @@ export function ConvergenceBar({ of }: { of: Convergence }) {
 function Sentence({
   of,
   push,
-  connected,
+  history,
+  workload,
 }: {
   of: Convergence
   push: RevisionRecord | null
-  connected: number
+  history: readonly RevisionRecord[]
+  workload: WorkloadRecord
 }) {
   const words = say(pushTexts)
   const isHalted = push !== null && stateOf(push) === 'halted'
   const { tone, text } = isHalted
-    ? { tone: 'bad', text: words.halted(of.applied_count, Math.max(of.target_count, connected)) }
+    ? {
+        tone: 'bad',
+        text: words.halted(of.applied_count, Math.max(of.target_count, workload.connected_instance_count)),
+      }
     : describePush(of)
   const { aftermath } = of
+  const freeze = useStanding(of.workload_id).data?.freeze
   // What an automatic rollback did is what its own page is about; that it did not help is said there as well.
   const isOwn = aftermath !== undefined && aftermath.push_id === of.push_id
   // Of a rollback that did not help, what is to be corrected is what it was to take back.
@@ -110,6 +118,9 @@ function Sentence({
         </ActionLink>
       )}
       {failedHash !== undefined && <CorrectLink workloadId={of.workload_id} hash={failedHash} />}
+      {failedHash !== undefined && (
+        <WayOut workload={workload} canGoBack={hasRollbackTarget(history)} freeze={freeze} />
+      )}
     </div>
   )
 }
@@ -280,7 +291,7 @@ function Body({
   const told = { ...named, of }
   return (
     <div class="stack" style={{ marginTop: '16px' }}>
-      <Sentence of={of} push={push} connected={connected} />
+      <Sentence of={of} push={push} history={history} workload={workload} />
       {push && <DidItHelp push={push} workload={workload} />}
       {push && asked?.break_glass && <BrokenGlass push={push} asked={asked} />}
       {push && <Request push={push} history={history} asked={asked} />}

@@ -137,7 +137,7 @@ export function RollbackDialog({
         {say(changeTexts).pushReach(name, environmentOf(workload), workload.connected_instance_count, null)}{' '}
         {describeEndedBy(workload)}
       </p>
-      <FleetStandingNote workloadId={row.workload_id} isPush />
+      <FleetStandingNote workloadId={row.workload_id} isPush isRollback />
       <Loaded of={prepared}>
         {(data) => (
           <Form

@@ -294,6 +294,7 @@ function Steer({ of, name, nameOf, reload }: SteerProps) {
             <Action
               kind={step === urged ? 'primary' : ''}
               reason={unless('workload:push_config') ?? reason}
+              isReasonShown={step === urged}
               onClick={() => open(step)}
             >
               {text}

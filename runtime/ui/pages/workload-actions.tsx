@@ -54,12 +54,16 @@ interface ActedOn {
   history: readonly RevisionRecord[] | null
 }
 
+/** Whether there is an earlier config to go back to; true as long as the history is not read. */
+export const canGoBack = ({ workload, history }: ActedOn): boolean =>
+  history === null || openRolloutOf(workload) !== null || hasRollbackTarget(history)
+
 /** The way back to an earlier config. Where it is urged it is there only for somebody who can take it. */
 export function RollBack({ workload, history, isUrged = false }: ActedOn & { isUrged?: boolean }) {
   const words = say(workloadTexts)
   if (!can('config_safety.guided_rollback') || !workload.current_config_push) return null
-  const isPossible = history === null || openRolloutOf(workload) !== null || hasRollbackTarget(history)
-  const reason = unless('workload:push_config') ?? (isPossible ? null : words.nothingToRollBack)
+  const reason =
+    unless('workload:push_config') ?? (canGoBack({ workload, history }) ? null : words.nothingToRollBack)
   if (isUrged && (reason !== null || history === null)) return null
   return (
     <ActionLink href={rollBackPath(workload)} reason={reason} kind={isUrged ? 'primary' : ''}>

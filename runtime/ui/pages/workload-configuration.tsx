@@ -7,6 +7,7 @@ import { say } from '../i18n/define.ts'
 import { quoted, shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { describeRunning, workloadTexts } from '../i18n/workload.ts'
+import { diagnose } from '../logic/diagnosis.ts'
 import { listComponents, pathOfComponent } from '../logic/health.ts'
 import { listChoices, nameInstances } from '../logic/instances.ts'
 import { otherwiseRunning, workableHashOf } from '../logic/workloads.ts'
@@ -138,13 +139,16 @@ function Agreement({
   workload,
   instances,
   odd,
-}: Pick<TabProps, 'workload'> &
-  Record<'instances' | 'odd', NonNullable<TabProps['topology']['data']>['instances']>) {
+  isTold,
+}: Pick<TabProps, 'workload'> & { isTold: boolean } & Record<
+    'instances' | 'odd',
+    NonNullable<TabProps['topology']['data']>['instances']
+  >) {
   const words = say(historyTexts)
   const running = otherwiseRunning(workload)
   return (
     <>
-      {odd.length > 0 && (
+      {odd.length > 0 && !isTold && (
         <Mark tone="warn" shape="triangle">
           {words.disagree(odd.length)}
         </Mark>
@@ -248,12 +252,12 @@ const useInstance = (workloadId: string, uid: string | undefined) =>
     touchesWorkload(workloadId),
   )
 
-function Running({
-  workload,
-  topology,
-  failing,
-  complaint,
-}: Pick<TabProps, 'workload' | 'topology' | 'failing' | 'complaint'>) {
+interface RunningProps extends Pick<TabProps, 'workload' | 'topology' | 'failing' | 'complaint'> {
+  /** The sentence above the tabs says already that some run something else. */
+  isTold: boolean
+}
+
+function Running({ workload, topology, failing, complaint, isTold }: RunningProps) {
   const words = say(historyTexts)
   const instances = topology.data?.instances ?? []
   const odd = instances.filter((instance) => instance.effective_matches === false)
@@ -271,7 +275,7 @@ function Running({
   const isAll = workableHashOf(workload) === undefined
   return (
     <section class="stack tight">
-      <Agreement workload={workload} instances={instances} odd={odd} />
+      <Agreement workload={workload} instances={instances} odd={odd} isTold={isTold} />
       {shown?.effective_matches === false && text !== undefined && should !== undefined && (
         <Differences paths={shown.effective_mismatch_paths ?? []} wanted={should} runs={text} />
       )}
@@ -308,18 +312,20 @@ function Running({
 }
 
 /** The config that is assigned, what the instances run, and the picture of the pipelines. */
-export function ConfigurationTab({ workload, topology, failing, complaint }: TabProps) {
+export function ConfigurationTab({ workload, topology, history, failing, complaint }: TabProps) {
   const git = useInGit(workload.id)
   if (!may('config:read_content')) return <LeftOutFor permission="config:read_content" />
   const told = { workload, failing, complaint }
   // Where what runs differs, that is what one came to see.
   const isOdd = topology.data?.instances.some((instance) => instance.effective_matches === false) === true
+  const isTold = diagnose(workload, topology.data, history.data ?? []).kind === 'differs'
+  const running = <Running topology={topology} isTold={isTold} {...told} />
   return (
     <div class="stack">
       <GitNotice workload={workload} git={git} />
-      {isOdd && <Running topology={topology} {...told} />}
+      {isOdd && running}
       <Wanted {...told} />
-      {!isOdd && <Running topology={topology} {...told} />}
+      {!isOdd && running}
     </div>
   )
 }

@@ -201,7 +201,7 @@ export function OverviewTab(props: TabProps) {
       <h2>{words.lastPush}</h2>
       {push ? <LastPush push={push} workload={workload} /> : <p class="muted">{words.noPush}</p>}
       <KeptInGit workload={workload} />
-      <FleetStandingNote workloadId={workload.id} />
+      <FleetStandingNote workloadId={workload.id} isFreezeTold />
     </section>
   )
   return (

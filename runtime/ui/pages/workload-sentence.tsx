@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks'
 import { readOnlyReason } from '../../../lib/model/workload-states.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -9,10 +10,11 @@ import { describeError, describeGroup, describeWhy } from '../i18n/causes.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
-import { formatAgo, formatList, shortHash } from '../i18n/format.ts'
+import { formatAgo, formatExact, formatList, quoted, shortHash } from '../i18n/format.ts'
 import { sayPart } from '../i18n/parts.ts'
 import { describeSomeFailed, describeUnanswered } from '../i18n/push-sentences.ts'
 import { describeTripped, rolloutTexts } from '../i18n/rollout.ts'
+import { standingTexts } from '../i18n/standing.ts'
 import { describeReason } from '../i18n/trouble.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { type Diagnosis, diagnose, toneOf } from '../logic/diagnosis.ts'
@@ -20,13 +22,15 @@ import { listComponents, pathOfComponent } from '../logic/health.ts'
 import { titleOf } from '../logic/requests.ts'
 import { isStall, memberCountOf, valueSinceHalt } from '../logic/rollouts.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
+import { useStanding } from '../parts/fleet-standing.tsx'
+import { WayOut } from '../parts/way-out.tsx'
 import { useApproved } from '../state/approved.ts'
 import { api } from '../state/endpoints.ts'
 import { can, holds, may } from '../state/session.ts'
 import type { Failing } from '../state/use-failing.ts'
 import { isSettled, touchesWorkload, useResource } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
-import { RollBack } from './workload-actions.tsx'
+import { canGoBack, RollBack } from './workload-actions.tsx'
 
 type Complained = Pick<Failing, 'components' | 'complaint'>
 
@@ -217,6 +221,11 @@ function hashToCorrect(of: Diagnosis, { workload, failing }: Pick<Told, 'workloa
   return isOfConfig && readOnlyReason(workload) === null ? workload.active_config_hash : undefined
 }
 
+/** Whether another config would put it right: then the reader is told what stands in the way of one. */
+const isOfConfig = ({ kind }: Diagnosis, workload: TabProps['workload']): boolean =>
+  readOnlyReason(workload) === null &&
+  ['push_failed', 'some_failed', 'rolled_back', 'rollout_halted', 'unhealthy'].includes(kind)
+
 /** To the editor with the text of which a repair is what helps. */
 function Correct({ of, told }: { of: Diagnosis; told: Pick<Told, 'workload' | 'failing'> }) {
   const hash = hashToCorrect(of, told)
@@ -280,10 +289,20 @@ function Approved({ of, id }: { of: Told['approved']; id: string }) {
   ))
 }
 
+/** That a freeze holds up what is pushed to it. */
+const Frozen = ({ of: { until, reason } }: { of: NonNullable<Told['freeze']> }) => (
+  <div class="also">
+    <p>
+      {say(standingTexts).frozen(formatExact(until))} {quoted(reason)}
+    </p>
+  </div>
+)
+
 /** What the sentence is made of, as it was when all of it had been read. */
 type Told = Pick<TabProps, 'workload' | 'history' | 'failing' | 'complaint'> & {
   diagnosis: Diagnosis
   approved: readonly ApprovalRecord[]
+  freeze: FleetStanding['freeze'] | null
 }
 
 /** What there is to say, once all that it is made of is there: a cause that came later would turn it into another. */
@@ -297,9 +316,11 @@ function useTold({ workload, topology, history, failing, complaint, isReadInFull
     touchesWorkload(workload.id),
   )
   const approved = useApproved(workload.id)
-  if (isReadInFull && isSettled(rollout) && isSettled(approved)) {
+  const standing = useStanding(workload.id)
+  if (isReadInFull && [rollout, approved, standing].every(isSettled)) {
     const diagnosis = diagnose(workload, topology.data, history.data ?? [], rollout.data)
-    told.current = { workload, history, failing, complaint, diagnosis, approved: approved.data ?? [] }
+    const beside = { approved: approved.data ?? [], freeze: standing.data?.freeze ?? null }
+    told.current = { workload, history, failing, complaint, diagnosis, ...beside }
   }
   return told.current?.workload.id === workload.id ? told.current : null
 }
@@ -330,6 +351,15 @@ export function WorkloadSentence(of: TabProps) {
       <FromOthers of={diagnosis} workload={workload} topology={of.topology} />
       {action && <ActionLink href={action.href}>{action.text}</ActionLink>}
       {diagnosis.kind !== 'approval' && workload.waiting_approval_count > 0 && <Waiting of={workload} />}
+      {isOfConfig(diagnosis, workload) ? (
+        <WayOut
+          workload={workload}
+          canGoBack={canGoBack({ workload, history: history.data })}
+          freeze={told.freeze}
+        />
+      ) : (
+        told.freeze && <Frozen of={told.freeze} />
+      )}
       <Approved of={told.approved} id={workload.id} />
     </div>
   )

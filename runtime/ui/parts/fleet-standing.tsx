@@ -1,6 +1,7 @@
 import { say } from '../i18n/define.ts'
 import { formatExact, formatList, quoted } from '../i18n/format.ts'
 import { standingTexts } from '../i18n/standing.ts'
+import { wayOutTexts } from '../i18n/way-out.ts'
 import { api } from '../state/endpoints.ts'
 import { can } from '../state/session.ts'
 import { usePolling } from '../state/use-polling.ts'
@@ -28,10 +29,23 @@ export function useStanding(workloadId: string) {
  * What keeps, or would keep, a workload from campaigns and from pushes: its fleet config, a hold, a freeze. Before a
  * push (`isPush`) also what the push does about it. Nothing where nothing does.
  */
-export function FleetStandingNote({ workloadId, isPush = false }: { workloadId: string; isPush?: boolean }) {
+export function FleetStandingNote({
+  workloadId,
+  isPush = false,
+  isRollback = false,
+  isFreezeTold = false,
+}: {
+  workloadId: string
+  isPush?: boolean
+  /** What goes back is not held up by a freeze. */
+  isRollback?: boolean
+  /** The page says already that it is frozen. */
+  isFreezeTold?: boolean
+}) {
   const words = say(standingTexts)
   const standing = useStanding(workloadId)
-  const { fleet_config: config, rivals = [], hold, freeze } = standing.data ?? {}
+  const { fleet_config: config, rivals = [], hold } = standing.data ?? {}
+  const freeze = isFreezeTold ? null : standing.data?.freeze
   if (!config && !hold && !freeze) return null
   const release = async () => {
     const result = await api.release(workloadId)
@@ -43,7 +57,8 @@ export function FleetStandingNote({ workloadId, isPush = false }: { workloadId: 
     <div class="stack tight" role="note">
       {freeze && (
         <p class="warn">
-          {words.frozen(formatExact(freeze.until))} {quoted(freeze.reason)}
+          {(isRollback ? say(wayOutTexts).frozenBack : words.frozen)(formatExact(freeze.until))}{' '}
+          {quoted(freeze.reason)}
         </p>
       )}
       {config && (

@@ -158,6 +158,8 @@ describe('a workload of which one instance was changed on its host', () => {
     await picture('altered-instances')
     await sentence.getByRole('link', { name: 'See what it runs' }).click()
     await page.waitForURL(/configuration$/)
+    // The sentence above the tabs has said it.
+    await expect.poll(() => page.getByText('1 instance does not run what is assigned.').count()).toBe(0)
     const differs = page.getByRole('region', { name: 'Where it differs' }).getByRole('row').last()
     await expect.poll(() => differs.textContent()).toBe('processors.batch.timeout5s2s')
     // It is what one came to see: above the text of what should run, without a scroll.
