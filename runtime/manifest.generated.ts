@@ -180,6 +180,7 @@ import systemHealthz from '../functions/system/healthz.ts'
 import systemInfo from '../functions/system/info.ts'
 import systemOpenapi from '../functions/system/openapi.ts'
 import systemReadyz from '../functions/system/readyz.ts'
+import systemSingleSignOn from '../functions/system/single-sign-on.ts'
 import templatesCreate from '../functions/templates/create.ts'
 import templatesGet from '../functions/templates/get.ts'
 import templatesList from '../functions/templates/list.ts'
@@ -406,6 +407,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'system/info', definition: systemInfo },
   { id: 'system/openapi', definition: systemOpenapi },
   { id: 'system/readyz', definition: systemReadyz },
+  { id: 'system/single-sign-on', definition: systemSingleSignOn },
   { id: 'templates/create', definition: templatesCreate },
   { id: 'templates/get', definition: templatesGet },
   { id: 'templates/list', definition: templatesList },

@@ -1,6 +1,6 @@
-import { array, boolean, enums, type Infer, nullable, number, string, type } from 'superstruct'
+import { array, boolean, enums, type Infer, nullable, number, optional, string, type } from 'superstruct'
 import { named, note } from './structs.ts'
-import { LISTENER_NAMES } from './values.ts'
+import { CLIENT_AUTHS, LISTENER_NAMES } from './values.ts'
 
 export const DatabaseCounters = named(
   'DatabaseCounters',
@@ -43,6 +43,41 @@ export const SystemInfo = named(
   }),
 )
 export type SystemInfo = Infer<typeof SystemInfo>
+
+export const SingleSignOn = named(
+  'SingleSignOn',
+  '`GET /api/system/single-sign-on`: how people sign in with an identity provider, by the configuration of this process; no secret.',
+  type({
+    provider: note(
+      'Absent where none is configured. Nothing is asked of it here.',
+      optional(
+        type({
+          name: note('On the button of the sign-in page.', string()),
+          issuer: string(),
+          client_id: string(),
+          client_auth: enums(CLIENT_AUTHS),
+          scopes: string(),
+          groups_claim: string(),
+          session_hours: number(),
+        }),
+      ),
+    ),
+    groups: note(
+      'Which groups here each group of the provider gives, and which of these there are not; absent where administrators give groups.',
+      optional(array(type({ theirs: string(), ours: array(string()), missing: array(string()) }))),
+    ),
+    redirect_uri: note(
+      'To be registered at the provider, like the next; absent without `MUSTER_PUBLIC_URL`.',
+      optional(string()),
+    ),
+    logout_uri: optional(string()),
+    only_password_login: note(
+      'The one account that may sign in with a password; absent where all local ones may.',
+      optional(string()),
+    ),
+  }),
+)
+export type SingleSignOn = Infer<typeof SingleSignOn>
 
 export const ClusterMember = named(
   'ClusterMember',

@@ -248,6 +248,9 @@ export const ROLLOUT_HOLD_REASONS = [
   'under_fleet_config',
 ] as const
 
+/** How muster shows its secret to the identity provider. */
+export const CLIENT_AUTHS = ['basic', 'post', 'none'] as const
+
 export const LISTENER_NAMES = ['api', 'opamp', 'metrics'] as const
 
 export const HETEROGENEITY_FLAGS = [

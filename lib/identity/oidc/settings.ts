@@ -1,9 +1,11 @@
+import type { CLIENT_AUTHS } from '../../wire/values.ts'
+
 /** One identity provider, as the configuration names it. */
 export interface OidcSettings {
   issuer: string
   clientId: string
   clientSecret: string
-  clientAuth: 'basic' | 'post' | 'none'
+  clientAuth: (typeof CLIENT_AUTHS)[number]
   /** Separated by blanks; `openid` is among them. */
   scopes: string
   /** A claim's name, or a JSON pointer into the claims. */

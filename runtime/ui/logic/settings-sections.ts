@@ -5,6 +5,7 @@ export const SETTINGS_SECTIONS = {
   users: 'users:manage',
   'user-groups': 'users:manage',
   machines: 'users:manage',
+  'single-sign-on': 'settings:manage',
   groups: 'settings:manage',
   labels: 'settings:manage',
   'label-rules': 'settings:manage',

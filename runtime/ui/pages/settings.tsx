@@ -14,6 +14,7 @@ const SECTIONS = {
   users: lazy(async () => (await import('./settings-users.tsx')).UsersSection),
   'user-groups': lazy(async () => (await import('./settings-user-groups.tsx')).UserGroupsSection),
   machines: lazy(async () => (await import('./settings-machines.tsx')).MachinesSection),
+  'single-sign-on': lazy(async () => (await import('./settings-single-sign-on.tsx')).SingleSignOnSection),
   groups: lazy(async () => (await import('./settings-groups.tsx')).GroupsSection),
   labels: lazy(async () => (await import('./settings-labels.tsx')).LabelsSection),
   'label-rules': lazy(async () => (await import('./settings-label-rules.tsx')).LabelRulesSection),

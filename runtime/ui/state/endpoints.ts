@@ -114,7 +114,7 @@ import type {
   RollbackRequest,
 } from '../../../lib/wire/rollback.ts'
 import type { RolloutContinueRequest, RolloutRecord } from '../../../lib/wire/rollouts.ts'
-import type { Cluster, DatabaseCounters, SystemInfo } from '../../../lib/wire/system.ts'
+import type { Cluster, DatabaseCounters, SingleSignOn, SystemInfo } from '../../../lib/wire/system.ts'
 import type { TemplateCreateRequest, TemplateRecord } from '../../../lib/wire/templates.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { ValidationResult } from '../../../lib/wire/validation.ts'
@@ -495,6 +495,7 @@ export const api = {
     download('GET', '/api/audit/events.csv', { query, limitMs: LONG_LIMIT_MS }),
   verifyAudit: () => call<AuditVerification>('GET', '/api/audit/verify', { limitMs: LONG_LIMIT_MS }),
   systemInfo: (signal?: Signal) => call<SystemInfo>('GET', '/api/system/info', { signal }),
+  singleSignOn: (signal?: Signal) => call<SingleSignOn>('GET', '/api/system/single-sign-on', { signal }),
   cluster: (signal?: Signal) => call<Cluster>('GET', '/api/system/cluster', { signal }),
   database: (signal?: Signal) => call<DatabaseCounters>('GET', '/api/system/database', { signal }),
 }

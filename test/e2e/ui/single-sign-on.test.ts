@@ -1,9 +1,10 @@
+import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../../runtime/quickstart/ports.ts'
 import { CLIENT_ID, CLIENT_SECRET, startProvider, type TestProvider } from '../../support/oidc/provider.ts'
 import type { Service } from '../support/service.ts'
-import { launchBrowser, signIn, visit } from './support/browser.ts'
+import { findBarriers, launchBrowser, SHOTS, signIn, visit } from './support/browser.ts'
 import { startComplete } from './support/service.ts'
 
 let provider: TestProvider
@@ -21,7 +22,7 @@ beforeAll(async () => {
     OIDC_CLIENT_SECRET: CLIENT_SECRET,
     OIDC_SCOPES: 'openid profile email groups',
     OIDC_NAME: 'Example SSO',
-    OIDC_GROUP_MAP: '{"otel": "editor"}',
+    OIDC_GROUP_MAP: '{"otel": "editor", "staff": ["viewer", "nowhere"]}',
   }
   service = await startComplete(settings, port)
   browser = await launchBrowser()
@@ -112,5 +113,29 @@ test('whoever came back to a server that gave no answer reads to sign in once mo
   await page.goto('/login?sso=unanswered')
   await page.getByText('Sign in once more.').waitFor()
   await page.getByRole('link', { name: 'Continue with Example SSO' }).waitFor()
+  await context.close()
+})
+
+test('an administrator reads whether and how it is configured, what the provider is to know, and which groups map', async () => {
+  const { page, context, complaints } = await visit(browser, service.url)
+  await signIn(page)
+  await page.goto('/settings/single-sign-on')
+  await page.getByText('People sign in with Example SSO.').waitFor()
+  const fact = (name: string) =>
+    page.locator('dt', { hasText: name }).locator('xpath=following-sibling::dd[1]').textContent()
+  expect(await fact('Issuer')).toBe(provider.issuer)
+  expect(await fact('Redirect URI')).toBe(`${service.url}/api/auth/oidc/callback`)
+  expect(await fact('Back-channel logout URI')).toBe(`${service.url}/api/auth/oidc/backchannel-logout`)
+  const row = page.getByRole('row').filter({ hasText: 'staff' })
+  await row.getByText('nowhere: there is no such group here').waitFor()
+  await page.getByRole('row').filter({ hasText: 'otel' }).getByText('editor').waitFor()
+  expect(await page.content()).not.toContain(CLIENT_SECRET)
+  expect(await findBarriers(page)).toEqual([])
+  for (const width of [1440, 1024, 390]) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.screenshot({ path: join(SHOTS, `single-sign-on-${width}.png`) })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0)
+  }
+  expect(complaints).toEqual([])
   await context.close()
 })

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import type { OidcSettings } from '../../../lib/identity/oidc/settings.ts'
 import { GATES } from '../../../lib/model/gates.ts'
 import { createCompleteEdition, createEdition } from '../../../runtime/editions.ts'
 import { createTestContext, invoke, signIn } from '../../support/invoke.ts'
@@ -152,5 +153,58 @@ describe('GET /api/system/cluster', () => {
       departed: [],
       agents: { websocket: 0, polling: 0, awaited: 0 },
     })
+  })
+})
+
+describe('GET /api/system/single-sign-on', () => {
+  const oidc: OidcSettings = {
+    issuer: 'https://login.example.com/realms/main',
+    clientId: 'muster',
+    clientSecret: 'not for anybody',
+    clientAuth: 'basic',
+    scopes: 'openid profile email',
+    groupsClaim: 'groups',
+    groupMap: new Map([
+      ['otel-admins', ['administrator']],
+      ['staff', ['viewer', 'nowhere']],
+    ]),
+    name: 'Example SSO',
+    sessionMs: 36_000_000,
+    publicUrl: 'https://muster.example.com',
+    callbackUrl: 'https://muster.example.com/api/auth/oidc/callback',
+  }
+  const read = async (config: Partial<typeof ctx.config>) => {
+    const { token } = await signIn(ctx)
+    const told = { ...ctx, config: { ...ctx.config, ...config } }
+    return invoke(told, 'GET /api/system/single-sign-on', { as: token })
+  }
+
+  it('says what is configured, where the provider sends to, and which groups there are not; and no secret', async () => {
+    const { json, text } = await read({ oidc, publicUrl: oidc.publicUrl, onlyPasswordLogin: 'a@example.com' })
+    expect(json).toEqual({
+      provider: {
+        name: 'Example SSO',
+        issuer: oidc.issuer,
+        client_id: 'muster',
+        client_auth: 'basic',
+        scopes: 'openid profile email',
+        groups_claim: 'groups',
+        session_hours: 10,
+      },
+      groups: [
+        { theirs: 'otel-admins', ours: ['administrator'], missing: [] },
+        { theirs: 'staff', ours: ['viewer', 'nowhere'], missing: ['nowhere'] },
+      ],
+      redirect_uri: oidc.callbackUrl,
+      logout_uri: 'https://muster.example.com/api/auth/oidc/backchannel-logout',
+      only_password_login: 'a@example.com',
+    })
+    expect(JSON.stringify(json) + text).not.toContain(oidc.clientSecret)
+  })
+
+  it('is empty where nothing is configured, and for administrators only', async () => {
+    expect(await read({ oidc: null, publicUrl: '', onlyPasswordLogin: null })).toMatchObject({ json: {} })
+    const { token } = await signIn(ctx, { groups: ['editor'] })
+    expect(await invoke(ctx, 'GET /api/system/single-sign-on', { as: token })).toMatchObject({ status: 403 })
   })
 })
