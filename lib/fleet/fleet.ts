@@ -347,6 +347,7 @@ export class Fleet implements FleetPort {
     for (const instance of instances) {
       instance.lastMessageAt = now
       instance.lastMessageMs = nowMs
+      instance.isSaidAgain = false
       if (instance.workload === null) continue
       instance.workload.lastSeenAt = now
       this.writer.seen(instance.workload)

@@ -361,7 +361,7 @@ export class OwnerLink implements ConfigReader {
         this.#ended(entry)
         break
       case 'goodbye':
-        this.#goodbye(entry)
+        this.#goodbye(entry, delayMs)
         break
       case 'sent': {
         const [, conn, uid, n] = entry
@@ -398,11 +398,17 @@ export class OwnerLink implements ConfigReader {
   }
 
   /** An agent had said goodbye; the front says so on each link until it is answered. */
-  #goodbye([, n, conn, agoMs, text]: FrontEntry & { 0: 'goodbye' }): void {
+  #goodbye([, n, conn, saidAgoMs, text]: FrontEntry & { 0: 'goodbye' }, delayMs: number): void {
     const { fleet } = this.#links.parts
     const intake = decodeBody(Buffer.from(text, 'base64'))
     const place = conn === 0 ? null : placeOf(this.memberId, conn)
-    if (intake.ok) fleet.hadSaidGoodbye(intake.report, { place, agoMs: Math.max(0, agoMs) })
+    const leastAgoMs = Math.max(0, saidAgoMs)
+    if (intake.ok) {
+      const { uid } = intake.report
+      const before = fleet.state.instances.get(uid)?.connection
+      fleet.hadSaidGoodbye(intake.report, { place, agoMs: delayMs + leastAgoMs, leastAgoMs })
+      this.#withdraw(uid, before, null)
+    }
     this.push(['answer', n, null])
   }
 
@@ -440,10 +446,12 @@ export class OwnerLink implements ConfigReader {
       this.push(['answer', n, { errorResponse: { type: 'unknown', message: 'internal error' } }])
     }
     this.#withdraw(report.uid, before, connection)
-    this.#withdrawOvertaken(report.uid, before, connection)
     if (form !== null) this.#form(conn, report.uid, form, false)
     if (report.isDisconnect) connection.forget(report.uid)
-    else this.#grant(report.uid, connection)
+    else {
+      this.#withdrawOvertaken(report.uid, connection)
+      this.#grant(report.uid, connection)
+    }
   }
 
   /**
@@ -461,14 +469,10 @@ export class OwnerLink implements ConfigReader {
     before.link.push(['withdraw', before.conn, uid])
   }
 
-  /** The same where the agent was not taken for one of here, because it had gone on by the time this came. */
-  #withdrawOvertaken(
-    uid: string,
-    before: AgentConnection | null | undefined,
-    connection: LinkConnection,
-  ): void {
-    if (before == null || before === connection) return
-    if (this.#links.parts.fleet.state.instances.get(uid)?.connection !== before) return
+  /** The same where the agent was not taken for one of here, because it had gone on, or left, by the time this came. */
+  #withdrawOvertaken(uid: string, connection: LinkConnection): void {
+    const instance = this.#links.parts.fleet.state.instances.get(uid)
+    if (instance === undefined || instance.connection === connection) return
     connection.forget(uid)
     this.push(['withdraw', connection.conn, uid])
   }

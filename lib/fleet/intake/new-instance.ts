@@ -26,6 +26,7 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     tally: null,
     connection: null,
     boundMs: { earliest: nowMs, latest: nowMs },
+    isSaidAgain: false,
     rival: null,
     evictedConnectionId: null,
     sequenceNum: null,
@@ -71,9 +72,8 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     componentAsks: 0,
     componentsAskedMs: 0,
     unasked: null,
-    awaySinceMs: null,
-    hasDeparted: false,
-    cutOff: null,
-    departedOn: null,
+    ...NEVER_LEFT,
   }
 }
+
+const NEVER_LEFT = { awaySinceMs: null, hasDeparted: false, cutOff: null, departedOn: null }

@@ -19,6 +19,15 @@ const UNKNOWN_MS = 60_000
 /** A sequence number that no message continues: whatever comes next is a gap, and the full state is asked for. */
 const NO_ONES_NUMBER = -2
 
+/** How long ago a message was said, at most and at least. */
+export type SaidAgo = Pick<AboutReport, 'agoMs' | 'leastAgoMs'>
+
+/** Between when something was said; monotonic. */
+export const saidBetween = (nowMs: number, { agoMs = 0, leastAgoMs = 0 }: SaidAgo): Instance['boundMs'] => ({
+  earliest: nowMs - agoMs,
+  latest: nowMs - leastAgoMs,
+})
+
 /** Keeps which instances are connected, away within the grace, or gone, and when a workload becomes disconnected. */
 export class Presence {
   readonly #parts: FleetParts
@@ -43,11 +52,7 @@ export class Presence {
   }
 
   /** An instance talks on this connection from now on. */
-  bind(
-    instance: Instance,
-    connection: AgentConnection,
-    { agoMs = 0, leastAgoMs = 0 }: Pick<AboutReport, 'agoMs' | 'leastAgoMs'>,
-  ): void {
+  bind(instance: Instance, connection: AgentConnection, said: SaidAgo): void {
     const before = instance.connection
     if (before === connection) return
     if (before !== null) this.#forgetOn(before, instance)
@@ -55,7 +60,7 @@ export class Presence {
     instance.connection = connection
     this.#parts.state.kept.moved(instance)
     const nowMs = this.#parts.deps.clock.monotonicMs()
-    instance.boundMs = { earliest: nowMs - agoMs, latest: nowMs - leastAgoMs }
+    instance.boundMs = saidBetween(nowMs, said)
     leaveEarlierOffers(instance)
     instance.hasBeenAnswered = false
     instance.hasAskedFullState = false

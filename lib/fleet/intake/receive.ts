@@ -15,7 +15,7 @@ import type { EffectiveConfigs } from './effective-configs.ts'
 import { askFullState, isPart, noteConfigReader } from './full-state.ts'
 import type { HealthTimes } from './health-times.ts'
 import { createInstance, OUR_CAPABILITIES } from './new-instance.ts'
-import type { Presence } from './presence.ts'
+import { type Presence, type SaidAgo, saidBetween } from './presence.ts'
 
 /** How long after a goodbye a message that was sent before it may still arrive. */
 const ECHO_MS = 10_000
@@ -31,7 +31,10 @@ export interface Taken {
 export interface LateGoodbye {
   /** The name of its connection; null for a poll. */
   place: string | null
+  /** At most. */
   agoMs: number
+  /** At least. */
+  leastAgoMs: number
 }
 
 /** Takes reports in: each message in one synchronous step, so that two are never mixed. */
@@ -110,10 +113,11 @@ export class Receiver {
   }
 
   /** See `Fleet.hadSaidGoodbye`. */
-  hadSaidGoodbye(report: AgentReport, { place, agoMs }: LateGoodbye): void {
+  hadSaidGoodbye(report: AgentReport, said: LateGoodbye): void {
+    const { place, agoMs } = said
     const instance = this.#parts.state.instances.get(report.uid)
     if (instance === undefined) {
-      this.#addDeparted(report)
+      this.#addDeparted(report, said)
       return
     }
     // A poller has one connection for all its polls, before and after. Over a socket that it has now it came back.
@@ -121,17 +125,18 @@ export class Receiver {
     const hasLeft = isPolling
       ? this.#isUnheardSince(instance, agoMs)
       : this.#mayHaveLeft(instance, place ?? undefined, agoMs)
-    if (hasLeft) this.#depart(instance, report)
+    if (hasLeft) this.#depart(instance, report, said)
   }
 
   /**
-   * Whether an agent that counts as away may have said goodbye so long ago at this place. One whose link muster lost is
-   * most likely still at that front, unless it was not heard of since.
+   * Whether an agent may have said goodbye so long ago at this place. One whose link muster lost is most likely still at
+   * that front, unless it was not heard of since. One of which a front elsewhere said again what it had said before may
+   * have left a dead socket there.
    */
   #mayHaveLeft(instance: Instance, place: string | undefined, agoMs: number): boolean {
-    const { connection, cutOff, hasDeparted } = instance
-    if (connection !== null || hasDeparted) return false
-    const isThere = cutOff !== null && cutOff.place === place
+    const { connection, cutOff, hasDeparted, isSaidAgain } = instance
+    if (hasDeparted || (connection !== null && !isSaidAgain)) return false
+    const isThere = connection === null && cutOff !== null && cutOff.place === place
     return isThere || this.#isUnheardSince(instance, agoMs)
   }
 
@@ -145,7 +150,7 @@ export class Receiver {
     if (known !== undefined) beginOffer(this.#parts, known)
     if (about.isToldApart === true && known !== undefined) this.#presence.toldApart(known)
     if (report.requestsInstanceUid || about.isDuplicate === true) return plain(this.#newUid())
-    if (report.isDisconnect) return this.#takeGoodbye(known, connection, report, about.agoMs ?? 0)
+    if (report.isDisconnect) return this.#takeGoodbye(known, connection, report, about)
     if (known !== undefined && this.#isEcho(known, connection, report))
       return plain({ capabilities: OUR_CAPABILITIES })
     if (known !== undefined && this.#isOvertaken(known, connection, report, about)) return plain({})
@@ -175,7 +180,7 @@ export class Receiver {
     if (isStart || (hasGap && instance.connection !== connection)) instance.reported = { isKnown: false }
     this.#presence.bind(instance, connection, about)
     const isConfigLost = noteConfigReader(instance, report, about.reader ?? null, isWhole)
-    this.#merge(instance, report, wasLive, isWhole)
+    this.#merge(instance, report, { wasLive, isWhole, leastAgoMs: about.leastAgoMs })
     const isRetransmission = about.isRetransmission === true
     const lacks = { hasGap: hasGap || mayLack, isConfigLost, isRetransmission }
     const message = this.#answer(instance, isWhole, lacks)
@@ -193,24 +198,25 @@ export class Receiver {
     instance: Instance | undefined,
     connection: AgentConnection,
     report: AgentReport,
-    agoMs: number,
+    said: SaidAgo,
   ): Taken {
-    if (instance === undefined) this.#addDeparted(report)
+    if (instance === undefined) this.#addDeparted(report, said)
     else if (
       instance.connection === connection ||
       (instance.cutOff === null && instance.connection === null && !instance.hasDeparted) ||
-      this.#mayHaveLeft(instance, connection.place, agoMs) ||
+      this.#mayHaveLeft(instance, connection.place, said.agoMs ?? 0) ||
       hasMovedTo(instance, connection, report)
     ) {
-      this.#depart(instance, report)
+      this.#depart(instance, report, said)
       instance.departedOn = connection.id
     }
     return plain({ capabilities: OUR_CAPABILITIES })
   }
 
   /** An agent that is here, or counts as away, has left. */
-  #depart(instance: Instance, report: AgentReport): void {
+  #depart(instance: Instance, report: AgentReport, said: SaidAgo): void {
     instance.sequenceNum = report.sequenceNum
+    instance.boundMs = saidBetween(this.#parts.deps.clock.monotonicMs(), said)
     // What an agent says about a config with its goodbye still counts; the health in it does not.
     if (report.remoteConfigStatus !== null) this.#reports.take(instance, report, false)
     if (instance.connection === null) {
@@ -234,12 +240,12 @@ export class Receiver {
   }
 
   /** An agent that is stored, and was not heard of since this process decides, had said goodbye before. */
-  #addDeparted(report: AgentReport): void {
+  #addDeparted(report: AgentReport, said: SaidAgo): void {
     const { deps, state } = this.#parts
     if (!state.homes.has(report.uid) || state.instances.size >= deps.agentLimits.inAll) return
     const instance = this.#addInstance(report.uid, report.uidOnWire)
     state.away.add(instance)
-    this.#depart(instance, report)
+    this.#depart(instance, report, said)
   }
 
   #addInstance(uid: string, uidOnWire: Uint8Array): Instance {
@@ -260,16 +266,18 @@ export class Receiver {
   }
 
   /**
-   * Whether this may have been said before the agent went to the connection that it has now: what a front passes on late,
-   * or says again over a new link, says neither that the agent has come back nor that there are two. Two agents are told apart by what they say next.
+   * Whether this may have been said before the agent went to the connection that it has now, or had as it left: what a
+   * front passes on late, or says again over a new link, says neither that the agent has come back nor that there are
+   * two. Two agents are told apart by what they say next.
    */
   #isOvertaken(
-    { connection: present, rival, evictedConnectionId, sequenceNum, boundMs }: Instance,
+    instance: Instance,
     connection: AgentConnection,
     report: AgentReport,
     { agoMs, leastAgoMs = 0 }: AboutReport,
   ): boolean {
-    if (present === null || present === connection || agoMs === undefined) return false
+    const { rival, evictedConnectionId, sequenceNum, boundMs } = instance
+    if (agoMs === undefined || isWhereItWas(instance, connection)) return false
     if (evictedConnectionId === connection.id) return false
     const nowMs = this.#parts.deps.clock.monotonicMs()
     if (nowMs - leastAgoMs < boundMs.earliest) return true
@@ -304,12 +312,17 @@ export class Receiver {
     return true
   }
 
-  #merge(instance: Instance, report: AgentReport, wasLive: boolean, isWhole: boolean): void {
+  #merge(
+    instance: Instance,
+    report: AgentReport,
+    { wasLive, isWhole, leastAgoMs }: { wasLive: boolean; isWhole: boolean; leastAgoMs: number | undefined },
+  ): void {
     const now = this.#parts.deps.clock.now()
     const nowMs = this.#parts.deps.clock.monotonicMs()
     if (instance.connection?.transport === 'http') instance.rhythm = notePoll(instance.rhythm, nowMs)
-    instance.lastMessageAt = now
-    instance.lastMessageMs = nowMs
+    instance.lastMessageAt = new Date(now.getTime() - (leastAgoMs ?? 0))
+    instance.lastMessageMs = nowMs - (leastAgoMs ?? 0)
+    instance.isSaidAgain = leastAgoMs !== undefined
     // A copy: the uid's bytes are a view into the frame, which may lie beside hundreds of others.
     if (report.uidOnWire.length !== 16 || instance.uidOnWire.length !== 16)
       instance.uidOnWire = Uint8Array.from(report.uidOnWire)

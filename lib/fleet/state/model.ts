@@ -102,8 +102,13 @@ export interface Instance {
   tally: LiveTally | null
   /** Null while it is away. */
   connection: AgentConnection | null
-  /** Between when it said what it was first heard of with on its present connection; monotonic. */
+  /**
+   * Between when it said what it was first heard of with on its last connection, or the goodbye with which it left;
+   * monotonic.
+   */
   boundMs: { earliest: number; latest: number }
+  /** What came last of it was what a front said again: it may have gone on from there. */
+  isSaidAgain: boolean
   /** The connection that this uid was on before; if it still talks, too, two agents use one uid. */
   rival: AgentConnection | null
   /** Id of the connection of a second agent with this uid, which was given a new uid and may still use the old one. */

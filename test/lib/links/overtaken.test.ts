@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { type LinkedFront, uidOf, useLinkedFleet } from '../../support/linked-fleet.ts'
 import { keyValues, type PlainMessage } from '../../support/opamp-messages.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
 
 // An agent goes to another front while what it said at the former one is still on its way to the owner.
 
@@ -9,7 +10,13 @@ const database = await useTestDatabase()
 const fleet = useLinkedFleet(database)
 const { instanceOf, openFront, openOwner, takeOver } = fleet
 const DESCRIBED: PlainMessage = {
-  agentDescription: { identifyingAttributes: keyValues({ 'service.name': 'edge' }) },
+  agentDescription: {
+    identifyingAttributes: keyValues({
+      'service.name': 'edge',
+      'k8s.namespace.name': 'ns',
+      'k8s.deployment.name': 'edge',
+    }),
+  },
   remoteConfigStatus: { lastRemoteConfigHash: Buffer.alloc(32), status: 1, errorMessage: '' },
 }
 const APPLYING: PlainMessage = {
@@ -141,4 +148,124 @@ it('an agent that has come back to the front without a link is at that one once 
   await fleet.ctx.advance(2_000)
   expect(instanceOf(1)!.connection?.place).toBe('former/8')
   expect(renamed(former, present)).toEqual([])
+})
+
+const GOODBYE: PlainMessage = { agentDisconnect: {} }
+/** Push a config to the only workload, which another agent on this front has, too; gives the losses that are counted. */
+async function push(front: LinkedFront) {
+  front.say(20, 2, 1, DESCRIBED)
+  await fleet.ctx.advance(1_000)
+  const [workload] = fleet.ctx.fleet.state.workloads.values()
+  await pushConfig(fleet.ctx.fleet, workload!.id, configYaml(1))
+  await fleet.ctx.advance(1_000)
+  return () => [...workload!.active!.targets.values()].reduce((sum, { losses }) => sum + losses, 0)
+}
+
+/** How an agent that went to another front left that one. */
+const LEFT = [
+  ['said goodbye', true],
+  ['crashed', false],
+] as const
+
+it.each(LEFT)(
+  'an agent that went elsewhere and %s there stays away, whatever a front has on a dead socket',
+  async (_how, isGoodbye) => {
+    const { owner, former, present } = await leaveDeadSocket()
+    present.say(7, 1, 3, DESCRIBED)
+    if (isGoodbye) present.say(7, 1, 4, GOODBYE)
+    present.close(7)
+    await fleet.ctx.advance(1_000)
+    former.link(owner)
+    await fleet.ctx.advance(1_000)
+    expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: isGoodbye })
+    expect(former.agents.counts.agents).toBe(0)
+  },
+)
+
+it.each(LEFT)('an agent that went elsewhere and %s there is not lost once more', async (_how, isGoodbye) => {
+  const { owner, former, present } = await leaveDeadSocket()
+  present.say(7, 1, 3, DESCRIBED)
+  if (isGoodbye) present.say(7, 1, 4, GOODBYE)
+  present.close(7)
+  former.link(owner)
+  const losses = await push(present)
+  former.close(1)
+  await fleet.ctx.advance(1_000)
+  expect(losses()).toBe(0)
+  expect(former.told.filter(({ message }) => message.remoteConfig !== undefined)).toEqual([])
+})
+
+it.each([
+  ['the same owner', false],
+  ['a new owner', true],
+])('%s takes a goodbye that it hears of after what a front has on a dead socket', async (_who, isNew) => {
+  const { owner, former, present, presentLink } = await leaveDeadSocket()
+  present.say(7, 1, 3, DESCRIBED)
+  await fleet.ctx.advance(2_000)
+  presentLink.break()
+  present.say(7, 1, 4, GOODBYE)
+  present.close(7)
+  await fleet.ctx.advance(1_000)
+  const next = isNew ? await takeOver(2) : owner
+  former.link(next)
+  present.link(next)
+  await fleet.ctx.advance(2_000)
+  expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
+  const losses = await push(present)
+  former.close(1)
+  await fleet.ctx.advance(1_000)
+  expect(losses()).toBe(0)
+})
+
+it('a new owner that hears of a goodbye takes an agent back that came back since, and no other', async () => {
+  const { former, present, presentLink } = await leaveDeadSocket()
+  present.say(7, 1, 3, DESCRIBED)
+  await fleet.ctx.advance(2_000)
+  presentLink.break()
+  present.say(7, 1, 4, GOODBYE)
+  present.close(7)
+  await fleet.ctx.advance(2_000)
+  const next = await takeOver(2)
+  present.link(next)
+  former.link(next)
+  await fleet.ctx.advance(2_000)
+  expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
+  const third = openFront('third')
+  third.say(9, 1, 0, DESCRIBED)
+  await fleet.ctx.advance(1_000)
+  third.link(next)
+  await fleet.ctx.advance(1_000)
+  expect(instanceOf(1)!.connection?.place).toBe('third/9')
+})
+
+it('an agent that said goodbye elsewhere and came back to a front without a link is there', async () => {
+  const { owner, former, present } = await leaveDeadSocket()
+  present.say(7, 1, 3, DESCRIBED)
+  present.say(7, 1, 4, GOODBYE)
+  present.close(7)
+  await fleet.ctx.advance(1_000)
+  former.say(8, 1, 0, DESCRIBED)
+  await fleet.ctx.advance(3_000)
+  former.link(owner)
+  await fleet.ctx.advance(1_000)
+  expect(instanceOf(1)!.connection?.place).toBe('former/8')
+})
+
+it('a late goodbye takes nobody away who has spoken on another front since', async () => {
+  const { owner, former, present, presentLink } = await leaveDeadSocket()
+  const third = openFront('third')
+  present.say(7, 1, 3, DESCRIBED)
+  await fleet.ctx.advance(2_000)
+  presentLink.break()
+  present.say(7, 1, 4, GOODBYE)
+  present.close(7)
+  await fleet.ctx.advance(1_000)
+  third.say(9, 1, 0, DESCRIBED)
+  await fleet.ctx.advance(1_000)
+  third.link(owner)
+  await fleet.ctx.advance(1_000)
+  present.link(owner)
+  former.link(owner)
+  await fleet.ctx.advance(1_000)
+  expect(instanceOf(1)!.connection?.place).toBe('third/9')
 })

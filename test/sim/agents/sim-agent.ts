@@ -167,6 +167,16 @@ export class SimAgent implements Hearer {
     if (this.#link instanceof Rider) this.#link.socket.lose()
   }
 
+  /** What has its socket at the other end; null where it has none. */
+  get socketService(): unknown {
+    return this.#link instanceof Rider ? this.#link.socket.service : null
+  }
+
+  /** The connection breaks, and the server takes it for open for so long. */
+  loseConnectionUnnoticed(forMs: number): void {
+    if (this.#link instanceof Rider) this.#link.socket.die(forMs)
+  }
+
   linkLost(link: Link): void {
     if (this.#link !== link) return
     this.#link = null

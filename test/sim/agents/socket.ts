@@ -14,6 +14,8 @@ export class SimSocket implements AgentConnection {
   /** Its end, where it has ended, is none of its agents' doing and none of their network's. */
   isCutByProcess = false
   #closedAtMs = 0
+  /** Its agents are gone, and the process has not noticed that: what it sends reaches nobody. */
+  #isDead = false
   /** Frames keep their order in both directions. */
   #arriveAtMs = 0
   #reachAtMs = 0
@@ -39,14 +41,25 @@ export class SimSocket implements AgentConnection {
 
   /** The connection breaks for all its agents. The server hears of it a little later, unless its process is dead. */
   lose(): void {
+    if (this.isOpen) this.#break(this.#world.dice.between(1, 400))
+  }
+
+  /** The same where the server takes it for open for so long. */
+  die(forMs: number): void {
     if (!this.isOpen) return
+    this.#isDead = true
+    this.#break(forMs)
+  }
+
+  #break(noticedAfterMs: number): void {
     this.isOpen = false
-    const { time, dice } = this.#world
+    const { time } = this.#world
     const { service } = this
     this.#closedAtMs = time.nowMs
     time.after(
-      dice.between(1, 400),
+      noticedAfterMs,
       () => {
+        this.#isDead = false
         if (!service.isDead) service.fleet.connectionClosed(this)
       },
       service.client,
@@ -77,6 +90,7 @@ export class SimSocket implements AgentConnection {
 
   /** Deliver a frame of the service to the agent whose uid it carries. */
   send(frame: Uint8Array): 'sent' | 'buffered' | 'dropped' {
+    if (this.#isDead) return 'sent'
     if (!this.isOpen) return 'dropped'
     if (this.#hasNoRoom()) return 'dropped'
     const { uid, message } = readServerWords(frame.subarray(1))

@@ -5,6 +5,8 @@ import type { SimFront } from './sim-front.ts'
 const LOOK_MS = 1_000
 /** After so many looks in a row at which nothing hindered the front and the owner, the owner knows. */
 const LOOKS = 10
+/** It is looked so much longer whether the agent stays away: a front may have a dead socket of it that long. */
+const LOOKS_MAX = 70
 
 /** A goodbye: to which front, and how often nothing hindered that and the owner since. */
 interface Said {
@@ -62,18 +64,21 @@ export class Goodbyes {
     return isStill || wire.stalledUntilMs > time.nowMs
   }
 
-  #check(uid: string, { front, isPoll, toldTo }: Said): void {
-    this.#said.delete(uid)
+  #check(uid: string, { front, isPoll, toldTo, looks }: Said): void {
+    if (looks >= LOOKS_MAX) this.#said.delete(uid)
     const service = this.#world.service()!
     const { instances, knownAtStart } = service.fleet.state
     const instance = instances.get(uid)
-    if (instance === undefined && toldTo === service.name && knownAtStart.has(uid))
-      this.#world.promises.report(`${uid} said goodbye to ${front.name}, and is waited for`)
+    const broken = (how: string) => {
+      this.#said.delete(uid)
+      this.#world.promises.report(`${uid} said goodbye to ${front.name}, and ${how}`)
+    }
+    if (instance === undefined && toldTo === service.name && knownAtStart.has(uid)) broken('is waited for')
     if (instance === undefined || instance.hasDeparted) return
+    if (instance.connection === null) broken('counts as away')
+    else if (isPoll && instance.connection.transport === 'http') broken('counts as connected')
     // Where two agents go by one uid, the other one is there.
-    if (instance.connection === null)
-      this.#world.promises.report(`${uid} said goodbye to ${front.name}, and counts as away`)
-    else if (isPoll && instance.connection.transport === 'http')
-      this.#world.promises.report(`${uid} said goodbye to ${front.name}, and counts as connected`)
+    else if (toldTo === service.name && this.#world.agents.filter((agent) => agent.uid === uid).length === 1)
+      broken('counts as connected')
   }
 }

@@ -174,6 +174,17 @@ export const LINK_FLAWS: Readonly<Record<string, PlantedFlaw>> = {
       },
     },
   },
+  'an owner takes what a front says again of an agent for what the agent says now': {
+    troubles: ['deadSockets'],
+    flaw: {
+      toOwner: (entries) =>
+        entries.map((entry) => {
+          if (entry[0] !== 'replay') return entry
+          const [kind, n, conn, isCaughtUp, message, form] = entry
+          return [kind, n, conn, isCaughtUp, message, form, 0]
+        }),
+    },
+  },
   'a front does not store some of what agents run, and the owner does not look for it': {
     troubles: ['effectiveConfigs'],
     flaw: {

@@ -21,6 +21,8 @@ const LIKELIHOODS = {
   stillAtSteps: 0.2,
   /** Agents say goodbye while nobody decides, and are not known yet to whoever decides next. */
   lateGoodbyes: 0.3,
+  /** Agents go from a front that is cut off to another one and leave there, while the former takes them for its own. */
+  deadSockets: 0.3,
 } as const
 
 /** The name of a kind of trouble of links. */

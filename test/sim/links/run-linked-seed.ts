@@ -53,6 +53,7 @@ export async function runLinkedSeed(
   if (has.stuckRenewals) planStuckRenewals(world, dice.fork('planned stuck renewals'), TROUBLE_MS)
   if (has.drains) planDrains(world, dice.fork('planned drains'), TROUBLE_MS)
   if (has.lateGoodbyes) planLateGoodbyes(world, dice.fork('planned late goodbyes'), TROUBLE_MS)
+  if (has.deadSockets) planDeadSockets(world, dice.fork('planned dead sockets'), TROUBLE_MS)
   if (has.stillAtSteps) planStandStills(world, dice.fork('planned stand-stills'), TROUBLE_MS, stillOn)
   if (has.frontBrowsers) planBrowsers(world, dice.fork('planned browsers'), TROUBLE_MS)
   if (has.words) planWords(world, dice.fork('planned words'), TROUBLE_MS)
@@ -168,6 +169,28 @@ function planLateGoodbyes(world: LinkedWorld, dice: Dice, untilMs: number): void
       })
       time.after(returnsMs, () => agent.start())
     }
+  }
+}
+
+/** Let agents leave by way of another front than the one that has a dead socket of theirs, now and then until `untilMs`. */
+function planDeadSockets(world: LinkedWorld, dice: Dice, untilMs: number): void {
+  const { time } = world
+  for (let atMs = dice.between(3_000, 40_000); atMs < untilMs; atMs += dice.between(70_000, 150_000)) {
+    const [cutMs, deadMs] = [dice.between(12_000, 28_000), dice.between(40_000, 60_000)]
+    const [leavesMs, returnsMs] = [dice.between(4_000, 10_000), dice.between(70_000, 90_000)]
+    time.after(atMs, () => {
+      const agent = dice.pick(world.agents)
+      const front = world.fronts.find((one) => one === agent.socketService)
+      if (front === undefined) return
+      world.trace(`${agent.uid} leaves a dead socket at ${front.name}`)
+      world.cutOffFront(front, { forMs: cutMs, isLetIn: false })
+      agent.loseConnectionUnnoticed(deadMs)
+      time.after(leavesMs, () => {
+        world.trace(`${agent.uid} leaves`)
+        agent.stop()
+      })
+      time.after(returnsMs, () => agent.start())
+    })
   }
 }
 
