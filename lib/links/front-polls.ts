@@ -60,7 +60,10 @@ export class FrontPolls {
   readonly #most: number
   readonly #open = new Map<number, OpenPoll>()
   #openBytes = 0
-  /** The uids of polls that were answered without the owner, by their numbers: its answer comes too late. */
+  /**
+   * The uids of polls that were answered without the owner, by their numbers: its answer comes too late. While so many
+   * wait for that, no more are passed on: of none is it forgotten that an offer in its answer has not reached the agent.
+   */
   readonly #late = new Map<number, string>()
   /** Agents that were asked for their full state while no owner answered. */
   readonly #asked = new Set<string>()
@@ -98,7 +101,7 @@ export class FrontPolls {
     if (!isDisconnect) endings.isBack(uid)
     if (isFull && !isDisconnect) return Promise.resolve(null)
     const n = nextN()
-    const link = this.#parts.link()
+    const link = this.#late.size < this.#most || isDisconnect ? this.#parts.link() : null
     const fields = splitReport(message!)
     // A goodbye is passed on even beyond the limit, as it does not come again, and so only what counts of it.
     const passedOn = isDisconnect ? goodbyeOf(fields) : withoutConfig(fields, REPORT_BYTES_MAX)
@@ -113,7 +116,7 @@ export class FrontPolls {
     if (this.#takeOwed(uid, report)) asks.reportFullState = true
     const answer = new Promise<ServerMessage | null>((resolve) => {
       const cancel = this.#parts.timers.after(POLL_MS, () => {
-        this.#noteLate(n, uid)
+        if (link !== null && link === this.#parts.link()) this.#late.set(n, uid)
         settle(this.#askOnce(uid))
       })
       const settle = (said: ServerMessage | null) => {
@@ -198,12 +201,6 @@ export class FrontPolls {
   #notSent(n: number, uid: string, hash: string): void {
     this.#parts.onNotSent()
     this.#parts.link()?.send(['not-sent', 0, uid, hash, n])
-  }
-
-  /** The poll is answered without the owner. So many of those that were last are remembered. */
-  #noteLate(n: number, uid: string): void {
-    this.#late.set(n, uid)
-    if (this.#late.size > this.#most) this.#late.delete(this.#late.keys().next().value!)
   }
 
   /** The owner did not answer this poll in time: ask the agent for its full state, once. */

@@ -183,6 +183,47 @@ it('a poller whose config found no room is asked for it again, also where the fr
   expect(runs()).toBe('b')
 })
 
+it('as many pollers as there are, each is offered what came too late for its poll with its next one', async () => {
+  const front = openFront('front', { pollsMax: 1 })
+  const link = front.link(openOwner())
+  const both = [1, 2]
+  for (const n of both) {
+    const described = front.poll(n, 1, DESCRIBED)
+    await answered()
+    await described
+  }
+  for (const n of both) await pushConfig(fleet.ctx.fleet, instanceOf(n)!.workload!.id, configYaml(4_000 + n))
+  link.hold()
+  for (const n of both) {
+    const late = front.poll(n, 2)
+    await fleet.ctx.advance(1_500)
+    expect((await late)?.remoteConfig).toBeUndefined()
+  }
+  link.deliver()
+  await answered()
+  for (const n of both) {
+    const next = front.poll(n, 3)
+    await answered()
+    expect((await next)?.remoteConfig).toBeDefined()
+  }
+})
+
+it('pollers are passed on to the owner again once it has answered what waited', async () => {
+  const front = openFront('front', { pollsMax: 1 })
+  const link = front.link(openOwner())
+  link.hold()
+  for (const n of [1, 2, 3]) {
+    const late = front.poll(n, 1, DESCRIBED)
+    await fleet.ctx.advance(1_500)
+    await late
+  }
+  link.deliver()
+  const next = front.poll(3, 2, DESCRIBED)
+  await answered()
+  await next
+  expect(instanceOf(3)).toBeDefined()
+})
+
 it('what a former front has read late of a poller does not take the place of what another one was told since', async () => {
   const { front, poll, read } = openReadingFront()
   const other = openOtherFront()
