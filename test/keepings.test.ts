@@ -156,7 +156,11 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'beyond what may wait are asked for again, and none is lost',
     ],
   },
-  'lib/fleet/intake/effective-configs.ts EffectiveConfigs.#owed': perAgent,
+  'lib/fleet/intake/effective-configs.ts EffectiveConfigs.#owed': {
+    bound:
+      'the agents that are here, and as many of those that poll a front as it remembers; whoever leaves is taken out',
+    reachedBy: ['lib/links/front-agents.test.ts', 'is asked for no more of one %s'],
+  },
   'lib/fleet/state/derive.ts TouchedWorkloads.#touched': perWorkload,
   'lib/fleet/offers/offer-commits.ts OfferCommits.#waiting': perAgent,
   'lib/fleet/offers/poll-answers.ts PollAnswers.#open': perAgent,
@@ -593,10 +597,10 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     ],
   },
   'lib/links/front-polls.ts FrontPolls.#late': {
-    bound: 'POLLS_MAX, then the oldest is forgotten; none of an earlier link',
+    bound: 'POLLS_MAX and those that were open by then, as no more are passed on; none of an earlier link',
     reachedBy: [
-      'lib/links/front-agents.test.ts',
-      'is asked once for everything while nobody answers, and so many are remembered',
+      'lib/links/pollers-at-fronts.test.ts',
+      'as many pollers as there are, each is offered what came too late for its poll with its next one',
     ],
   },
   'lib/links/front-polls.ts FrontPolls.#open': {

@@ -338,6 +338,7 @@ export class FrontAgents implements FleetPort {
     this.#agentCount--
     this.#dirty.delete(bound)
     this.#beats.delete(bound)
+    this.#effective.left(bound)
     this.#offers.drop(bound)
   }
 

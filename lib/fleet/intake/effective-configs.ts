@@ -161,6 +161,12 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     return !isCrowded && this.#owed.delete(instance)
   }
 
+  /** This agent is gone from here: it is asked for nothing again, also not once what is being read of it was read. */
+  left(instance: Agent): void {
+    this.#owed.delete(instance)
+    instance.rawEffectiveHash = ''
+  }
+
   /** Whether this instance was to be asked again; it is not any more. */
   forgetOwed(instance: Agent): boolean {
     return this.#owed.delete(instance)

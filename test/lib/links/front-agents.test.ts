@@ -504,6 +504,61 @@ describe('an offer whose text comes late', () => {
   })
 })
 
+describe('the effective config of an agent on a socket', () => {
+  const RUNNING: PlainMessage = {
+    ...DESCRIBED,
+    effectiveConfig: { configMap: { configMap: { '': { body: Buffer.from('a: 1') } } } },
+  }
+  const TICK_MS = 5_000
+
+  it('is asked for again once there is room for it', () => {
+    const { agents, timers, say, told, room } = openFront()
+    room.hasRoomForConfigs = false
+    say(1, 1, RUNNING)
+    timers.advance(TICK_MS)
+    expect(told).toEqual([])
+    room.hasRoomForConfigs = true
+    timers.advance(TICK_MS)
+    timers.advance(TICK_MS)
+    expect(told).toEqual([{ reportFullState: true }])
+    agents.stop()
+  })
+
+  it.each([
+    ['whose socket has ended', true],
+    ['that has said goodbye on a socket that stays open', false],
+  ])('is asked for no more of one %s', (_who, isClosed) => {
+    const { agents, timers, say, told, connections, room } = openFront()
+    room.hasRoomForConfigs = false
+    say(1, 1, RUNNING)
+    if (isClosed) agents.connectionClosed(connections.get(1)!)
+    else say(1, 2, { agentDisconnect: {} })
+    room.hasRoomForConfigs = true
+    for (let n = 0; n < 3; n++) timers.advance(TICK_MS)
+    expect(told).toEqual([])
+    agents.stop()
+  })
+
+  it('is asked for no more of one that left as it was read, and finds no room then', async () => {
+    let read = () => {}
+    const { agents, timers, say, told, connections, room } = openFront(
+      {},
+      (text) =>
+        new Promise((resolve) => {
+          read = () => resolve({ hash: 'aa', text, runsPipelines: true, runsProfiles: false })
+        }),
+    )
+    room.reportedConfig = () => false
+    say(1, 1, RUNNING)
+    agents.connectionClosed(connections.get(1)!)
+    read()
+    await turns()
+    for (let n = 0; n < 3; n++) timers.advance(TICK_MS)
+    expect(told).toEqual([])
+    agents.stop()
+  })
+})
+
 describe('the effective config of a poll', () => {
   const running = (text: string): PlainMessage => ({
     effectiveConfig: { configMap: { configMap: { '': { body: Buffer.from(text) } } } },
