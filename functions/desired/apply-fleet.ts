@@ -142,6 +142,7 @@ async function toResult(
     action: verdict.action,
     workload_count: counts?.under ?? 0,
     ...('reason' in verdict && verdict.reason !== null ? { reason: verdict.reason } : {}),
+    ...('campaignRules' in verdict ? { campaign_rules: verdict.campaignRules } : {}),
     ...(isAnotherFleet ? { joining_count: joining, leaving_count: leaving } : {}),
     ...(definitionChanges.length === 0 ? {} : { definition_changes: [...definitionChanges] }),
     ...(fleetConfigId === null ? {} : { fleet_config_id: fleetConfigId }),

@@ -219,6 +219,7 @@ async function judge(
     const facts = {
       isSameWish: false,
       campaign: null,
+      hasOtherRules: false,
       hasUnreached: false,
       undone: null,
       again: wanted.again,
@@ -239,6 +240,7 @@ async function judge(
   const verdict = decideFleet({
     isSameWish,
     campaign: own?.status ?? null,
+    hasOtherRules: own !== null && hasOtherRules(own, wanted.draftCampaign(fleetConfigId, version)),
     isOtherUnderWay: other !== null,
     hasUnreached: own?.status === 'done' && (await hasUnreached(parts, wanted, managed, members)),
     undone: own?.status === 'done' ? await findUndone(parts, wanted, managed, members) : null,
@@ -280,6 +282,10 @@ async function hasUnreached(
   }
   return false
 }
+
+/** Whether a campaign is carried by other rules than this draft of it. */
+const hasOtherRules = (campaign: StoredCampaign, { change, rules }: CampaignDraft): boolean =>
+  !isStoredAlike(campaign.change, change) || !isStoredAlike(campaign.rules, rules)
 
 /** Those of these workloads that a campaign may reach. */
 const withinReach = ({ scope: { cut_to: within } }: CampaignDraft, under: readonly Workload[]): Workload[] =>

@@ -1,11 +1,15 @@
+import { campaignIs } from '../model/campaign-states.ts'
 import type { CampaignStatus } from '../wire/campaigns.ts'
 import type { Overruling } from './overruled.ts'
 
-/** What is to be done about a fleet config that Git holds. */
+/**
+ * What is to be done about a fleet config that Git holds. `campaignRules` where Git says other rules than its campaign has: it
+ * is proposed anew with the new ones, or goes on by the former ones since it was started with them.
+ */
 export type FleetVerdict =
-  | { action: 'unchanged' | 'propose' }
+  | { action: 'unchanged' | 'propose'; campaignRules?: 'new' }
   /** Its own campaign is under way, or another one has to end before it can be said what is to be done. */
-  | { action: 'waits'; reason: 'other_under_way' | null }
+  | { action: 'waits'; reason: 'other_under_way' | null; campaignRules?: 'former' }
   /**
    * Somebody decided against this very version: it is not proposed again until Git holds another one, or `again` is
    * set.
@@ -21,6 +25,8 @@ export interface FleetFacts {
   isSameWish: boolean
   /** Where the campaign that carries the wish stands; null when there is none. */
   campaign: CampaignStatus | null
+  /** Git says other rules for the campaign than it has. */
+  hasOtherRules: boolean
   /** Another campaign for this fleet config is changing workloads, or was stopped while it did and may go on. */
   isOtherUnderWay: boolean
   /** Workloads are under the fleet config that no campaign had in its plan, and to which nothing brings it by itself. */
@@ -45,8 +51,16 @@ export function decideFleet(facts: FleetFacts): FleetVerdict {
     return undone === null ? { action: 'unchanged' } : { action: 'held', reason: undone }
   }
   const hasEnded = reason !== null || campaign === 'withdrawn' || campaign === 'expired'
-  return campaign === null || hasEnded ? { action: 'propose' } : { action: 'waits', reason: null }
+  if (campaign === null || hasEnded) return { action: 'propose' }
+  if (!facts.hasOtherRules) return { action: 'waits', reason: null }
+  return isBeforeStart(campaign)
+    ? { action: 'propose', campaignRules: 'new' }
+    : { action: 'waits', reason: null, campaignRules: 'former' }
 }
+
+/** Whether a campaign was not started, so that it can still be another one. */
+const isBeforeStart = (status: CampaignStatus): boolean =>
+  campaignIs(status, 'unasked') || status === 'requested' || status === 'approved'
 
 /** What was decided against a version; null where nothing was. */
 function againstIt(campaign: CampaignStatus): 'rejected' | 'aborted' | 'rolled_back' | null {

@@ -153,6 +153,10 @@ export const DesiredFleetResult = named(
     ),
     unknown_authors: UNKNOWN_AUTHORS,
     campaign_status: optional(CampaignStatus),
+    campaign_rules: note(
+      'Where Git says other rules than its campaign has: `new` where it is proposed anew with these, `former` where it was started and goes on by its own, so that those of Git count for the next one.',
+      optional(enums(['new', 'former'])),
+    ),
     workload_count: note('Workloads that are under it now.', number()),
     definition_changes: note(
       'What becomes another of the fleet config itself; absent where nothing does.',

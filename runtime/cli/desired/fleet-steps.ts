@@ -25,6 +25,7 @@ export interface FleetStep {
   leaving_count?: number
   campaign_id?: string
   campaign_status?: CampaignStatus
+  campaign_rules?: DesiredFleetResult['campaign_rules']
   unknown_authors?: readonly string[]
   /** What would change in meaning, a sentence each; only in a plan, and where the token may read versions. */
   changes?: readonly string[]

@@ -15,6 +15,12 @@ const WORDS: Readonly<Record<string, string>> = {
   nothing_changes: 'no workload would change',
 }
 
+/** What becomes of a campaign whose rules the folder has changed. */
+const RULES = {
+  new: 'its campaign is proposed with the new rules',
+  former: 'its campaign was started and goes on by its former rules: the new ones count for the next',
+} as const
+
 /** The same of a fleet config whose campaign came to its end: what became of it at a workload since. */
 const AT_A_WORKLOAD: Readonly<Record<string, string>> = {
   failed: 'it failed at a workload',
@@ -49,6 +55,8 @@ export function print(io: ClientIo, steps: readonly (Step | FleetStep)[], others
   }
   for (const step of fleets)
     for (const change of tellDefinition(step)) printLine(io, `${step.fleet_config}: ${change}`)
+  for (const { fleet_config: name, campaign_rules: rules } of fleets)
+    if (rules !== undefined) printLine(io, `${name}: ${RULES[rules]}`)
   for (const step of steps)
     for (const change of step.changes ?? []) printLine(io, `${nameOf(step)}: ${change}`)
   for (const step of workloads) if (step.not_compared) printLine(io, `${step.workload}: ${NOT_COMPARED}`)

@@ -145,6 +145,33 @@ describe('a fleet config that Git holds', () => {
     })
   })
 
+  it('is carried by the rules that Git says by now, also where its campaign waits for approval', async () => {
+    await host('vm-1')
+    const { campaign_id: first } = await wish()
+    const slower = { campaign: { takeover: true, limits: { failed: 7 } } }
+    expect(await wish({ ...slower, dry_run: true })).toMatchObject({
+      action: 'propose',
+      campaign_rules: 'new',
+    })
+    const second = await wish(slower)
+    expect(second).toMatchObject({ action: 'propose', version: 1, campaign_id: first, campaign_rules: 'new' })
+    expect(await campaign(first)).toMatchObject({ limits: { failed: 7 } })
+    const again = await wish(slower)
+    expect(again).toMatchObject({ action: 'waits', campaign_id: first })
+    expect(again).not.toHaveProperty('campaign_rules')
+    const id = await ask(second)
+    const third = await wish({ campaign: { takeover: true, limits: { failed: 8 } } })
+    expect(third).toMatchObject({ action: 'propose', version: 1, campaign_rules: 'new' })
+    expect(third.campaign_id).not.toBe(id)
+    expect(await campaign(third.campaign_id)).toMatchObject({ limits: { failed: 8 } })
+    expect(await campaign(id)).toMatchObject({ status: 'withdrawn' })
+    // One that was started goes on by its own.
+    await database.pool.execute(`update campaigns set status = 'paused' where id = $1`, [third.campaign_id])
+    const left = { action: 'waits', campaign_id: third.campaign_id, campaign_rules: 'former' }
+    expect(await wish(slower)).toMatchObject(left)
+    expect(await campaign(third.campaign_id)).toMatchObject({ limits: { failed: 8 } })
+  })
+
   it('is held once it was rejected, until its text changes or somebody says so', async () => {
     await host('vm-1')
     const id = await ask(await wish())

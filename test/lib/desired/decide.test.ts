@@ -80,6 +80,7 @@ describe('a fleet config that Git holds', () => {
       isSameWish: true,
       campaign,
       isOtherUnderWay: false,
+      hasOtherRules: false,
       hasUnreached: false,
       undone: null,
       again: false,
@@ -113,6 +114,17 @@ describe('a fleet config that Git holds', () => {
       expect(fleet('done', { undone, hasUnreached: true })).toEqual({ action: 'propose' })
       expect(fleet('running', { undone, again: true })).toEqual({ action: 'waits', reason: null })
     }
+  })
+
+  it('is proposed with the rules that Git says by now until its campaign was started, which goes on by its own', () => {
+    const other = { hasOtherRules: true }
+    for (const status of ['draft', 'planned', 'requested', 'approved'] as const)
+      expect(fleet(status, other)).toEqual({ action: 'propose', campaignRules: 'new' })
+    for (const status of ['running', 'paused', 'halted'] as const)
+      expect(fleet(status, other)).toEqual({ action: 'waits', reason: null, campaignRules: 'former' })
+    expect(fleet('done', other)).toEqual({ action: 'unchanged' })
+    expect(fleet('rejected', other)).toEqual({ action: 'held', reason: 'rejected' })
+    expect(fleet(null, other)).toEqual({ action: 'propose' })
   })
 
   it('waits while another campaign changes the same workloads, whatever it is to be then', () => {
