@@ -3,12 +3,13 @@ import { DESIRED_OPTIONS, runDesired } from '../desired/run.ts'
 
 /** `muster apply`: ask for what a folder of configs holds. */
 export const apply: ClientCommandSpec = {
-  usage: 'FOLDER --owner NAME [--prune] [--again]',
+  usage: 'FOLDER --owner NAME [--prune [--empty]] [--again]',
   summary: 'Request what a folder of configs holds, where it differs from what is active.',
   details: `People approve and push the requests. A second run does what the first did, and nothing more, but for what waited
 for a rollout to end. What was rejected,
 failed or was replaced since is held until its text changes, or with --again. A document that is refused, or means no
-workload for sure, keeps no other from being requested; the command then ends with 3.`,
+workload for sure, keeps no other from being requested; the command then ends with 3. A folder without a document ends
+it with 1, unless --prune --empty say that it is meant.`,
   positionals: { min: 1, max: 1 },
   options: [
     ...DESIRED_OPTIONS,

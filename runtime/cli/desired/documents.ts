@@ -40,9 +40,14 @@ const FLEET = 'FleetConfig'
 const FILES_MAX = 10_000
 const FILE_BYTES_MAX = 8_388_608
 
-/** Read the documents of a folder, in the order of its files. Throws CommandFailure for a document that is wrong. */
-export async function readDesiredState(folder: string): Promise<DesiredState> {
+/**
+ * Read the documents of a folder, in the order of its files. Throws CommandFailure for a document that is wrong. That it
+ * holds none is to be said (`isEmpty`), so that a wrong folder lets go of nothing; Git keeps no empty folders, so then it
+ * may also be missing.
+ */
+export async function readDesiredState(folder: string, isEmpty = false): Promise<DesiredState> {
   const state: DesiredState = { workloads: [], fleets: [], others: 0 }
+  if (isEmpty && (await isMissing(folder))) return state
   const without: string[] = []
   for (const file of await listYamlFiles(folder)) {
     const found = await readDocuments(folder, file)
@@ -51,8 +56,15 @@ export async function readDesiredState(folder: string): Promise<DesiredState> {
       if ('workload' in document) state.workloads.push(document)
       else state.fleets.push(document)
   }
-  if (state.workloads.length + state.fleets.length === 0)
-    throw new CommandFailure(`${folder} holds no document of ${API_VERSION}`)
+  const count = state.workloads.length + state.fleets.length
+  if (count === 0 && !isEmpty)
+    throw new CommandFailure(
+      `${folder} holds no document of ${API_VERSION}; to let go of all that its owner keeps, say --prune --empty`,
+    )
+  if (count > 0 && isEmpty)
+    throw new CommandFailure(
+      `${folder} holds documents: without --empty, --prune lets go of what it holds no longer`,
+    )
   const read = new Set(
     [...state.workloads, ...state.fleets].flatMap(({ files }) => files.map((file) => resolve(file))),
   )
@@ -65,6 +77,12 @@ export async function readDesiredState(folder: string): Promise<DesiredState> {
   }
   return state
 }
+
+const isMissing = (folder: string): Promise<boolean> =>
+  stat(folder).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+  )
 
 async function listYamlFiles(folder: string): Promise<string[]> {
   try {

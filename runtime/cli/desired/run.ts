@@ -19,6 +19,10 @@ export const DESIRED_OPTIONS: readonly Option[] = [
   OUTPUT_OPTION,
   { name: '--owner', value: 'NAME', says: 'who keeps these configs, such as the name of the repository' },
   { name: '--again', says: 'ask again for what is held' },
+  {
+    name: '--empty',
+    says: 'the folder holds nothing any more: with --prune all that the owner keeps is let go of',
+  },
   { name: '--exit-code', says: 'end with 4 where not everything is as the folder says' },
 ]
 
@@ -50,7 +54,9 @@ export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolea
   const folder = args.positionals[0]!
   const owner = args.text('owner')
   if (owner === undefined) throw new WrongArguments('say who keeps these configs: --owner NAME')
-  const state = await readDesiredState(folder)
+  const isEmpty = args.isSet('empty')
+  if (isEmpty && !isDryRun && !args.isSet('prune')) throw new WrongArguments('--empty goes with --prune')
+  const state = await readDesiredState(folder, isEmpty)
   const api = patient(await openApi(args, io))
   const workloads = await api.get<WorkloadRecord[]>('/api/workloads?include_archived=true')
   const { targets, unclear } = findTargets(

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -43,7 +43,13 @@ beforeEach(async () => {
   }
 })
 
-afterEach(() => expect(called.filter((call) => call.startsWith('DELETE'))).toEqual([]))
+/** Whom a run let go of; by default none may be. */
+let letGo: string[] = []
+afterEach(() => {
+  const gone = called.filter((call) => call.startsWith('DELETE'))
+  expect(gone).toEqual(letGo.map((id) => `DELETE /api/workloads/${id}/config/desired?owner=us`))
+  letGo = []
+})
 
 async function apply(documents: Record<string, string>, ...args: string[]) {
   for (const [name, target] of Object.entries(documents)) {
@@ -102,5 +108,41 @@ describe('a document whose workload is unclear', () => {
     const { actions } = await apply({ 'a.yaml': '{ id: w1 }', 'b.yaml': '{ id: w1 }' })
     expect(actions.filter((one) => one === 'w1 refused')).toHaveLength(2)
     expect(called.filter((call) => call.startsWith('POST'))).toEqual([])
+  })
+})
+
+describe('a folder that holds no document', () => {
+  it('lets go of nothing by itself, and says how that is meant', async () => {
+    for (const args of [[], ['--prune']]) {
+      const { code, said, steps } = await apply({}, ...args)
+      expect({ code, steps }).toEqual({ code: 1, steps: [] })
+      expect(said).toContain('holds no document of muster/v1')
+      expect(said).toContain('--prune --empty')
+    }
+    expect(called).toEqual([])
+  })
+
+  it('lets go of all that its owner keeps where that is said', async () => {
+    letGo = ['w2', 'w3']
+    const { code, actions } = await apply({}, '--prune', '--empty')
+    expect(code).toBe(0)
+    expect(actions).toEqual(['w2 released', 'w3 released'])
+  })
+
+  it('may be missing then, as where Git holds nothing of it any more', async () => {
+    await rm(folder, { recursive: true })
+    expect(await apply({}, '--prune')).toMatchObject({ code: 1, said: expect.stringContaining('ENOENT') })
+    letGo = ['w2', 'w3']
+    expect((await apply({}, '--prune', '--empty')).actions).toEqual(['w2 released', 'w3 released'])
+    await mkdir(folder)
+  })
+
+  it('is no folder with documents, and nothing is let go of without --prune', async () => {
+    const { code, said } = await apply({ 'a.yaml': '{ id: w1 }' }, '--prune', '--empty')
+    expect(code).toBe(1)
+    expect(said).toContain('holds documents')
+    await rm(join(folder, 'a.yaml'))
+    expect(await apply({}, '--empty')).toMatchObject({ code: 64, said: expect.stringContaining('--prune') })
+    expect(called).toEqual([])
   })
 })
