@@ -95,7 +95,12 @@ export class Fleet implements FleetPort {
     this.#reports = new ConfigReports(parts)
     this.#health = new HealthTimes(parts)
     this.altered = new AlteredTimes(parts)
-    this.#presence = new Presence(parts, { reports: this.#reports, components, health: this.#health })
+    this.#presence = new Presence(parts, {
+      reports: this.#reports,
+      components,
+      health: this.#health,
+      standStill: this.#standStill,
+    })
     this.#receiver = new Receiver(parts, {
       presence: this.#presence,
       reports: this.#reports,
@@ -285,13 +290,13 @@ export class Fleet implements FleetPort {
     this.#receiver.answerNotSent(connection, uid, answer)
   }
 
-  connectionClosed(connection: AgentConnection, options: { isOurDoing?: boolean } = {}): void {
+  connectionClosed(...[connection, options = {}]: Parameters<FleetPort['connectionClosed']>): void {
     // A graceful stop writes no disconnected events: the agents come back to the next owner.
     if (this.#isStopped) return
     // A front judges by itself of the sockets that it has: it may not have stood still.
     const stoodStill = connection.place === undefined && this.#standStill.isRecent
     const isOurDoing = options.isOurDoing === true || stoodStill
-    this.#receiver.connectionClosed(connection, { isOurDoing })
+    this.#receiver.connectionClosed(connection, { ...options, isOurDoing })
   }
 
   /** A front does not have this agent on this connection any more, and says nothing of why: it is away. */

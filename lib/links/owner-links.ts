@@ -313,16 +313,17 @@ export class OwnerLink implements ConfigReader {
     this.#isClosed = true
     this.#writer.close()
     this.#links.forget(this)
-    for (const connection of this.#connections.values()) this.#end(connection, true)
+    const heardAgoMs = this.#links.parts.clock.monotonicMs() - this.#heardMs
+    for (const connection of this.#connections.values()) this.#end(connection, true, heardAgoMs)
     this.#forgetPolled()
     for (const [uid, { hash }] of this.#polled) this.#pollNotSent(uid, hash)
     this.#polled.clear()
   }
 
-  #end(connection: LinkConnection, isOurDoing: boolean): void {
+  #end(connection: LinkConnection, isOurDoing: boolean, heardAgoMs = 0): void {
     connection.isClosed = true
     this.#connections.delete(connection.conn)
-    this.#links.parts.fleet.connectionClosed(connection, { isOurDoing })
+    this.#links.parts.fleet.connectionClosed(connection, { isOurDoing, heardAgoMs })
   }
 
   #watch(): void {

@@ -76,7 +76,8 @@ export interface FleetPort {
   /**
    * The connection ended, for whatever reason; every agent last seen on it is gone with it. `isOurDoing`: this process
    * ended it, or lost the link to the front that has it, so it says nothing about the agents. The same holds of one that
-   * ended while this process stood still: its agents may have left because nobody answered them.
+   * ended while this process stood still: its agents may have left because nobody answered them. `heardAgoMs`: how long ago
+   * that front was heard last.
    */
-  connectionClosed(connection: AgentConnection, options?: { isOurDoing?: boolean }): void
+  connectionClosed(connection: AgentConnection, options?: { isOurDoing?: boolean; heardAgoMs?: number }): void
 }

@@ -9,6 +9,7 @@ import { LOAD_CHUNK } from '../state/load-fleet.ts'
 import type { Instance, Workload } from '../state/model.ts'
 import { forgetOfferConnection, leaveEarlierOffers, withdrawOffer } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
+import type { StandStill } from '../state/stand-still.ts'
 import type { ConfigReports } from './config-reports.ts'
 import type { HealthTimes } from './health-times.ts'
 import { OUR_CAPABILITIES } from './new-instance.ts'
@@ -34,15 +35,22 @@ export class Presence {
   readonly #reports: ConfigReports
   readonly #components: ComponentLists
   readonly #health: HealthTimes
+  readonly #standStill: StandStill
 
   constructor(
     parts: FleetParts,
-    intake: { reports: ConfigReports; components: ComponentLists; health: HealthTimes },
+    intake: {
+      reports: ConfigReports
+      components: ComponentLists
+      health: HealthTimes
+      standStill: StandStill
+    },
   ) {
     this.#parts = parts
     this.#reports = intake.reports
     this.#components = intake.components
     this.#health = intake.health
+    this.#standStill = intake.standStill
   }
 
   /** A live instance has changed in something that its workload's record follows from. */
@@ -186,8 +194,8 @@ export class Presence {
     this.#parts.writer.deriveSoon(workload)
   }
 
-  /** An instance is no longer here: its connection ended, or it said goodbye. */
-  leave(instance: Instance, how: 'goodbye' | 'lost' | 'dropped-by-us'): void {
+  /** An instance is no longer here: its connection ended, or it said goodbye. `heardAgoMs`: when its front was heard last. */
+  leave(instance: Instance, how: 'goodbye' | 'lost' | 'dropped-by-us', heardAgoMs = 0): void {
     const { connection, workload } = instance
     if (connection === null) return
     beginOffer(this.#parts, instance)
@@ -202,34 +210,36 @@ export class Presence {
     instance.awaySinceMs = this.#parts.deps.clock.monotonicMs()
     instance.hasDeparted = how === 'goodbye'
     const { id, place } = connection
-    instance.cutOff = how === 'dropped-by-us' && place !== undefined ? { id, place } : null
+    const isSilent = how === 'lost' && connection.transport === 'http'
+    const at = this.#lastHeard(instance, isSilent ? null : heardAgoMs)
+    instance.cutOff = how === 'dropped-by-us' && place !== undefined ? { id, place, at } : null
     this.#parts.state.away.add(instance)
     this.endDescriptionWait(instance)
     // There is nothing to remember of an instance that never described itself.
     if (workload === null && !instance.isDescribed) this.forget(instance)
     if (workload === null) return
     // Where muster lost the link to its front, the agent has noticed nothing, and most likely is still there.
-    if (instance.cutOff === null) {
-      const isSilent = how === 'lost' && connection.transport === 'http'
-      this.#announceEnd(instance, this.#lastHeard(instance, workload, isSilent))
-    }
+    if (instance.cutOff === null) this.#announceEnd(instance, at)
     if (how === 'goodbye') this.#reports.gone(instance)
     this.uncount(instance, workload)
   }
 
   /**
-   * When an instance that has left was there last: until its connection ended, or until its last message where it fell
-   * silent. Its workload was seen then.
+   * When an instance that has left was there last: until its connection ended, until its front was heard last where that
+   * fell silent, or until its own last message where it did (null). Its workload was seen then.
    */
-  #lastHeard(instance: Instance, workload: Workload, isSilent: boolean): Date {
-    if (isSilent) return instance.lastMessageAt
-    workload.lastSeenAt = this.#parts.deps.clock.now()
-    this.#parts.writer.seen(workload)
-    return workload.lastSeenAt
+  #lastHeard({ lastMessageAt, workload }: Instance, heardAgoMs: number | null): Date {
+    if (heardAgoMs === null) return lastMessageAt
+    const at = new Date(this.#parts.deps.clock.now().getTime() - heardAgoMs)
+    if (workload !== null && at > workload.lastSeenAt) {
+      workload.lastSeenAt = at
+      this.#parts.writer.seen(workload)
+    }
+    return at
   }
 
   /** Write into the workload's history that the instance is not connected any more, and since when, once. */
-  #announceEnd(instance: Instance, at = this.#parts.deps.clock.now()): void {
+  #announceEnd(instance: Instance, at: Date): void {
     if (instance.isAnnounced && instance.workload !== null)
       this.event(instance, instance.workload, 'disconnected', { at })
     instance.isAnnounced = false
@@ -237,10 +247,11 @@ export class Presence {
 
   /** An agent that is away had said goodbye, or its socket had ended, before muster lost the link to its front. */
   hadLeft(instance: Instance, isGoodbye: boolean): void {
-    const connectionId = instance.cutOff?.id ?? null
+    const { cutOff } = instance
+    const connectionId = cutOff?.id ?? null
     instance.cutOff = null
     instance.hasDeparted = isGoodbye
-    this.#announceEnd(instance)
+    this.#announceEnd(instance, cutOff?.at ?? instance.lastMessageAt)
     if (isGoodbye) this.#reports.gone(instance)
     else this.#reports.lost(instance, connectionId)
   }
@@ -289,9 +300,16 @@ export class Presence {
     for (const workload of this.#parts.state.healthWatch) this.#parts.writer.deriveSoon(workload)
   }
 
+  /** How long something has lasted that others could have ended, had this process heard them. */
+  #lastedMs(sinceMs: number, nowMs: number): number {
+    return nowMs - sinceMs - this.#standStill.stoodMs(sinceMs)
+  }
+
   #endGraces(nowMs: number): void {
+    const { graceMs } = this.#parts.deps
     for (const workload of this.#parts.state.inGrace) {
-      if (workload.graceUntilMs === null || nowMs < workload.graceUntilMs) continue
+      const { graceUntilMs } = workload
+      if (graceUntilMs === null || this.#lastedMs(graceUntilMs - graceMs, nowMs) < graceMs) continue
       this.#parts.state.inGrace.delete(workload)
       workload.graceUntilMs = null
       if (workload.live.count > 0) continue
@@ -304,8 +322,9 @@ export class Presence {
 
   #forgetAway(nowMs: number): void {
     for (const instance of this.#parts.state.away) {
-      if (instance.awaySinceMs === null || nowMs - instance.awaySinceMs < this.#parts.deps.graceMs) continue
-      this.#announceEnd(instance)
+      const { awaySinceMs } = instance
+      if (awaySinceMs === null || this.#lastedMs(awaySinceMs, nowMs) < this.#parts.deps.graceMs) continue
+      this.#announceEnd(instance, instance.cutOff?.at ?? instance.lastMessageAt)
       this.forget(instance)
       this.#reports.gone(instance)
     }
@@ -353,7 +372,8 @@ export class Presence {
 
   #dropSilentPollers(nowMs: number): void {
     for (const instance of this.#parts.state.httpInstances) {
-      if (nowMs - instance.lastMessageMs >= goneAfterMs(instance.rhythm)) this.leave(instance, 'lost')
+      const { lastMessageMs, rhythm } = instance
+      if (this.#lastedMs(lastMessageMs, nowMs) >= goneAfterMs(rhythm)) this.leave(instance, 'lost')
     }
   }
 }

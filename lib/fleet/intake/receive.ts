@@ -1,5 +1,5 @@
 import { uuidv7Bytes } from '../../ids.ts'
-import type { AboutReport, AgentConnection } from '../../opamp/fleet-port.ts'
+import type { AboutReport, AgentConnection, FleetPort } from '../../opamp/fleet-port.ts'
 import { type AgentReport, askedBy, type ServerMessage } from '../../opamp/report.ts'
 import { tellAgent } from '../../opamp/tell-agent.ts'
 import { notePoll } from '../decide/poll-rhythm.ts'
@@ -91,10 +91,10 @@ export class Receiver {
     instance.unasked = { ...instance.unasked, ...askedBy(answer) }
   }
 
-  connectionClosed(connection: AgentConnection, options: { isOurDoing?: boolean } = {}): void {
+  connectionClosed(...[connection, options = {}]: Parameters<FleetPort['connectionClosed']>): void {
     const bound = this.#parts.state.byConnection.get(connection.id)
     const how = this.isDropping || options.isOurDoing === true ? 'dropped-by-us' : 'lost'
-    for (const instance of [...(bound ?? [])]) this.#presence.leave(instance, how)
+    for (const instance of [...(bound ?? [])]) this.#presence.leave(instance, how, options.heardAgoMs)
     this.#parts.state.byConnection.delete(connection.id)
     this.#parts.state.kept.connectionEnded(connection.id)
   }

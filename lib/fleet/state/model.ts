@@ -197,8 +197,11 @@ export interface Instance {
   awaySinceMs: number | null
   /** It left with a goodbye. */
   hasDeparted: boolean
-  /** Its last connection, where muster ended that or lost the link to the front that has it; null otherwise. */
-  cutOff: Pick<AgentConnection, 'id' | 'place'> | null
+  /**
+   * Its last connection, where muster ended that or lost the link to the front that has it, and until when it was there for
+   * all that is known; null otherwise.
+   */
+  cutOff: (Pick<AgentConnection, 'id' | 'place'> & { at: Date }) | null
   /** Id of the connection of its last goodbye. */
   departedOn: number | null
 }

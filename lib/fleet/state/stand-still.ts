@@ -4,6 +4,8 @@ import type { Clock } from '../../clock.ts'
 const LATE_MS = 2_000
 /** How long a process that stood still takes at most to hear what had come meanwhile. */
 const CATCH_UP_MS = 2_000
+/** So many times that it stood still are remembered. */
+const STALLS_MAX = 20
 
 /**
  * Whether this process stood still a moment ago, told by ticks that came too late. Of sockets that ended meanwhile it
@@ -14,6 +16,8 @@ export class StandStill {
   readonly #everyMs: number
   #tickMs: number | null = null
   #caughtUpMs = 0
+  /** The last one at last. */
+  #stalls: readonly { ms: number; noticedMs: number }[] = []
 
   /** `everyMs`: how often `tick` is called. */
   constructor(clock: Clock, everyMs: number) {
@@ -24,7 +28,11 @@ export class StandStill {
   /** To be called at equal distances by a timer. */
   tick(): void {
     const nowMs = this.#clock.monotonicMs()
-    if (this.#isLate(nowMs)) this.#caughtUpMs = nowMs + CATCH_UP_MS
+    if (this.#isLate(nowMs)) {
+      this.#caughtUpMs = nowMs + CATCH_UP_MS
+      const ms = nowMs - this.#tickMs! - this.#everyMs
+      this.#stalls = [...this.#stalls, { ms, noticedMs: nowMs }].slice(-STALLS_MAX)
+    }
     this.#tickMs = nowMs
   }
 
@@ -32,6 +40,13 @@ export class StandStill {
   get isRecent(): boolean {
     const nowMs = this.#clock.monotonicMs()
     return nowMs < this.#caughtUpMs || this.#isLate(nowMs)
+  }
+
+  /** For how long it stood still since then, by the last tick: whoever was silent meanwhile was not heard. */
+  stoodMs(sinceMs: number): number {
+    let sum = 0
+    for (const { ms, noticedMs } of this.#stalls) sum += Math.max(0, Math.min(ms, noticedMs - sinceMs))
+    return sum
   }
 
   #isLate(nowMs: number): boolean {

@@ -379,6 +379,26 @@ describe('the history of a workload', () => {
     await fleet.ctx.advance(600_000)
     expect(await history()).toEqual(['connected', 'connected', 'disconnected', 'disconnected'])
   })
+
+  it('says of the agents of a front that fell silent that they were there until that was heard last', async () => {
+    const { fleet: live } = fleet.ctx
+    const front = openFront('front')
+    const link = front.link(openOwner())
+    front.say(1, 1, 1, SHARED)
+    await fleet.ctx.advance(7_000)
+    const [workload] = [...live.state.workloads.values()]
+    link.losing()
+    const sinceMs = fleet.ctx.clock.now().getTime()
+    await fleet.ctx.advance(4_000)
+    link.break()
+    await fleet.ctx.advance(600_000)
+    expect(await history()).toEqual(['connected', 'disconnected'])
+    const [{ at }] = (await database.pool.query<{ at: Date }>(
+      `select occurred_at as at from workload_events where event_type = 'disconnected'`,
+    )) as [{ at: Date }]
+    expect(at.getTime()).toBeLessThanOrEqual(sinceMs)
+    expect(workload!.lastSeenAt).toEqual(at)
+  })
 })
 
 describe('a front that always waits for some answer', () => {
