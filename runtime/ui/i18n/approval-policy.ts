@@ -10,9 +10,9 @@ export const policyTexts = defineTexts({
     another:
       'Where somebody else than the author has to approve, as in production unless the policy says otherwise, two accounts count as two people only where neither made the other:',
     anotherNot:
-      'An account that you make, reset, link or put into a group does not count for what you ask for, nor do you for what it asks for. You made Olga’s account: neither of you approves what the other asks for.',
+      'An account that you make, reset, link or put into a group does not count for what you ask for, nor do you for what it asks for. Had you made the account of an Olga, for example, neither of you could approve what the other asks for.',
     anotherCounts:
-      'Two such accounts count for each other, and so does whoever signs in with the identity provider and has the groups from there. You made Olga’s and Pavel’s: Pavel approves what Olga asks for.',
+      'Two such accounts count for each other, and so does whoever signs in with the identity provider and has the groups from there. Had you made those of an Olga and a Pavel, for example, Pavel could approve what Olga asks for.',
     class: {
       production: 'Production',
       other: 'Another environment',
@@ -62,9 +62,9 @@ export const policyTexts = defineTexts({
     another:
       'Là où quelqu’un d’autre que l’auteur doit approuver, comme en production sauf règle contraire, deux comptes ne valent deux personnes que si aucun n’a créé l’autre :',
     anotherNot:
-      'Un compte que vous créez, réinitialisez, liez ou mettez dans un groupe ne compte pas pour ce que vous demandez, ni vous pour ce qu’il demande. Vous avez créé le compte d’Olga : aucun de vous n’approuve ce que l’autre demande.',
+      'Un compte que vous créez, réinitialisez, liez ou mettez dans un groupe ne compte pas pour ce que vous demandez, ni vous pour ce qu’il demande. Si vous aviez créé le compte d’une Olga, par exemple, aucun de vous ne pourrait approuver ce que l’autre demande.',
     anotherCounts:
-      'Deux comptes ainsi créés comptent l’un pour l’autre ; de même qui se connecte par le fournisseur d’identité et en tient ses groupes. Vous avez créé ceux d’Olga et de Pavel : Pavel approuve ce qu’Olga demande.',
+      'Deux comptes ainsi créés comptent l’un pour l’autre ; de même qui se connecte par le fournisseur d’identité et en tient ses groupes. Si vous aviez créé ceux d’une Olga et d’un Pavel, par exemple, Pavel pourrait approuver ce qu’Olga demande.',
     class: {
       production: 'Production',
       other: 'Un autre environnement',

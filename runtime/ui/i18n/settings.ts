@@ -146,7 +146,7 @@ export const settingsTexts = defineTexts({
       email: 'Courriel',
       groups: 'Groupes',
       created: 'Créé',
-      login: 'Dernière connexion',
+      login: 'Connexion',
       labels: 'Étiquettes',
       setBy: 'Posées par',
       setAt: 'Posées',
