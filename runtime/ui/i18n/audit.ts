@@ -27,6 +27,8 @@ export const auditTexts = defineTexts({
       action: 'as “push”, or its code',
       workload: 'name or id',
     },
+    signIns: 'Sign-ins',
+    zone: (zone: string) => `Times are in your time zone, ${zone}; the exported file has them in UTC.`,
     raw: 'As JSON',
     itself: 'muster, by itself',
     /** English words that are missing here are the kinds, with blanks for underscores. */
@@ -80,6 +82,9 @@ export const auditTexts = defineTexts({
       action: 'comme « poussée », ou son code',
       workload: 'nom ou identifiant',
     },
+    signIns: 'Connexions',
+    zone: (zone: string) =>
+      `Les heures sont dans votre fuseau, ${zone} ; le fichier exporté les donne en UTC.`,
     raw: 'En JSON',
     itself: 'muster, de lui-même',
     resources: {

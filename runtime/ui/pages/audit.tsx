@@ -31,6 +31,9 @@ import { useResource } from '../state/use-resource.ts'
 const PAGE = 50
 const FILTERS = ['person', 'action', 'workload'] as const
 
+/** What the actions of signing in begin with, so that all of them are found by it. */
+const SIGN_INS = 'auth.login'
+
 const DAY = /^\d{4}-\d\d-\d\d$/
 
 /** A bound of the address with its time of day: a day alone is meant from its first minute to its last. */
@@ -240,6 +243,7 @@ function columnsOf(people: ReadonlyMap<string, string>): TableColumn<AuditEventR
 /** The fields that the address is filtered by. */
 function Filters() {
   const words = say(auditTexts)
+  const isSignIns = query.value.get('action') === SIGN_INS
   const bound = (key: string) => ({
     value: query.value.get(key) ?? '',
     onValue: (value: string) => setQuery({ [key]: value, offset: null }),
@@ -258,6 +262,14 @@ function Filters() {
           value={readMoment(query.value, key)}
         />
       ))}
+      <button
+        type="button"
+        class="btn"
+        aria-pressed={isSignIns}
+        onClick={() => setQuery({ action: isSignIns ? null : SIGN_INS, offset: null })}
+      >
+        {words.signIns}
+      </button>
     </div>
   )
 }
@@ -306,6 +318,7 @@ export function AuditPage() {
       </Head>
       {found && <Verified found={found} />}
       <Filters />
+      <p class="muted small">{words.zone(Intl.DateTimeFormat().resolvedOptions().timeZone)}</p>
       <Loaded of={page}>{(data) => <Events page={data} offset={offset} />}</Loaded>
     </>
   )

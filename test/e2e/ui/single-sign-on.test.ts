@@ -122,7 +122,10 @@ test('an administrator reads whether and how it is configured, what the provider
   await page.goto('/settings/single-sign-on')
   await page.getByText('People sign in with Example SSO.').waitFor()
   const fact = (name: string) =>
-    page.locator('dt', { hasText: name }).locator('xpath=following-sibling::dd[1]').textContent()
+    page
+      .locator('dt', { hasText: new RegExp(`^${name}$`) })
+      .locator('xpath=following-sibling::dd[1]')
+      .textContent()
   expect(await fact('Issuer')).toBe(provider.issuer)
   expect(await fact('Redirect URI')).toBe(`${service.url}/api/auth/oidc/callback`)
   expect(await fact('Back-channel logout URI')).toBe(`${service.url}/api/auth/oidc/backchannel-logout`)

@@ -149,3 +149,18 @@ test('the page of a campaign that has begun comes in one go: nothing moves as it
   await photograph('campaign-in-one-go')
   expect(seen.complaints).toEqual([])
 })
+
+test('the audit log says in which time zone its times are, and shows the sign-ins alone', async () => {
+  await page.goto('/audit')
+  const zone = await page.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
+  await page.getByText(`Times are in your time zone, ${zone}; the exported file has them in UTC.`).waitFor()
+  const rows = page.getByRole('table').locator('tbody tr')
+  await expect.poll(() => rows.filter({ hasText: 'Change approved' }).count()).toBeGreaterThan(0)
+  await page.getByRole('button', { name: 'Sign-ins', pressed: false }).click()
+  await expect.poll(() => rows.filter({ hasText: 'Change approved' }).count()).toBe(0)
+  await rows.filter({ hasText: 'Signed in' }).first().waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  await photograph('audit-sign-ins')
+  await page.getByRole('button', { name: 'Sign-ins', pressed: true }).click()
+  await rows.filter({ hasText: 'Change approved' }).first().waitFor()
+})
