@@ -233,7 +233,7 @@ export async function noteUnsentTargets(tx: Db, pushId: string, uids: readonly s
   )
 }
 
-/** An instance that joined after a push had ended, and is here no more; `at` is when its row was written last. */
+/** An instance that joined a push, and is here no more; `at` is when its row was written last. */
 export interface ForgottenTarget {
   pushId: string
   instanceUid: string
@@ -247,7 +247,7 @@ export async function removeTargets(tx: Db, targets: readonly ForgottenTarget[])
        select t.push_id, t.instance_uid from push_targets t
        join unnest($1::uuid[], $2::text[], $3::timestamptz[]) as g (push_id, uid, at)
          on t.push_id = g.push_id and t.instance_uid = g.uid
-       where t.is_joiner and not t.is_target and t.updated_at <= g.at
+       where t.is_joiner and t.updated_at <= g.at
        order by t.push_id, t.instance_uid for update of t)
      delete from push_targets t using gone g where t.push_id = g.push_id and t.instance_uid = g.instance_uid`,
     [targets.map((t) => t.pushId), targets.map((t) => t.instanceUid), targets.map((t) => t.at)],

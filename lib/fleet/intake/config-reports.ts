@@ -355,9 +355,9 @@ export class ConfigReports {
   }
 
   /**
-   * Remove the row of an instance that joined after the push had ended and is not here any more, where it ran the
-   * config, could not report, or never answered: else a push that stays active would keep a row of every instance that
-   * ever was. The row of one that failed the config, or was lost with it, stays until its agent is forgotten; that one
+   * Remove the row of an instance that joined the push and is not here any more, where it ran the config, could not
+   * report, or never answered: else a push that stays active, or open, would keep a row of every instance that ever was.
+   * The row of one that failed the config, or was lost with it, stays until its agent is forgotten; that one
    * which had applied it vanished once tells nothing.
    */
   #releaseJoiner(followed: FollowedPush, { instanceUid: uid, state, losses, updatedAt }: PushTarget): void {

@@ -143,7 +143,12 @@ export class WorkloadLeaving {
   }
 
   #forgetTarget(followed: FollowedPush, uid: string): void {
-    if (removeJoiner(followed, uid)) this.#parts.writer.push(followed)
+    const { writer } = this.#parts
+    const target = followed.targets.get(uid)
+    if (target !== undefined && removeJoiner(followed, uid)) {
+      writer.push(followed)
+      writer.forgetTarget({ pushId: followed.push.pushId, instanceUid: uid, at: target.updatedAt })
+    }
     endForgotten(this.#parts, followed, followed.targets.get(uid))
   }
 }

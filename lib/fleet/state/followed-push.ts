@@ -94,16 +94,31 @@ export const waitedBefore = ({ push, waited }: FollowedPush, target: PushTarget)
 export const isWaitedOut = (followed: FollowedPush, target: PushTarget): boolean =>
   waitedBefore(followed, target) >= WAITED_MAX_MS
 
-/** Forget an instance that joined after the push had ended, as it decides nothing; false where it is no such joiner. */
+/** Forget an instance that joined and is not here any more, where it decides nothing; false where it is no such joiner. */
 export function removeJoiner(followed: FollowedPush, uid: string): boolean {
   const target = followed.targets.get(uid)
-  if (target === undefined || target.isTarget || !target.isJoiner) return false
+  if (target === undefined || !target.isJoiner || (target.isTarget && !isSpare(followed, target)))
+    return false
   followed.targets.delete(uid)
   followed.awaiting.delete(target)
   followed.waited.delete(target)
-  followed.push.counts.joined--
+  const { counts } = followed.push
+  counts.joined--
   if (target.state === 'failed') followed.failedCount--
+  if (!target.isTarget) return true
+  counts.target--
+  if (isCounted(target.state)) counts[target.state]--
+  forgiveLosses(followed, target)
   return true
+}
+
+/**
+ * Does a push that is still open stand as it does also without this one of its targets? It never answered, or is not the
+ * only one that applied it. One that has vanished soon after it had applied it counts against a stage.
+ */
+function isSpare({ push, isSuperseded, missing }: FollowedPush, { state, instanceUid }: PushTarget): boolean {
+  if (push.status !== 'pending' || isSuperseded || missing.has(instanceUid)) return false
+  return state === 'gone' || state === 'straggler' || (state === 'applied' && push.counts.applied > 1)
 }
 
 /** A target as it is when its offer is stored. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { HEALTHY } from '../../../support/agent-report.ts'
 import { createFleetContext, type FleetTestContext } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
@@ -82,4 +83,43 @@ it('who joins, leaves without an answer and is forgotten leaves no row behind', 
   expect(Object.keys(await workload.ends(push))).toEqual(['a', 'b'])
   expect(workload.live.active!.targets.size).toBe(2)
   expect((await workload.stored(push)).counts.joined).toBe(0)
+})
+
+it('nor where nobody answers the push, and it stays open for that', async () => {
+  const push = await workload.push(1)
+  for (const pod of 'cdef') {
+    const agent = workload.join(pod)
+    await ctx.advance(1_000)
+    agent.goodbye()
+  }
+  expect((await workload.stored(push)).counts).toMatchObject({ target: 6, joined: 4 })
+  await ctx.advance(130_000)
+  expect(Object.keys(await workload.ends(push))).toEqual(['a', 'b'])
+  expect(workload.live.active!.targets.size).toBe(2)
+  expect(await workload.stored(push)).toMatchObject({
+    status: 'pending',
+    counts: { target: 2, joined: 0, gone: 0 },
+  })
+})
+
+it('nor where a rollout halted in its last stage, also of those that applied the config', async () => {
+  await workload.settle(1)
+  await workload.stage(2, [{ percentage: 100, dwellMs: 0, gates: ['health'] }])
+  const [a, b] = workload.agents
+  for (const agent of [a!, b!]) agent.apply()
+  a!.say({ health: { ...HEALTHY, healthy: false, status: 'StatusPermanentError' } })
+  await ctx.advance(5_000)
+  const { stored, followed } = workload.live.rollout!
+  expect(stored.status).toBe('halted')
+  for (const pod of 'cdef') {
+    const agent = workload.join(pod)
+    await ctx.advance(1_000)
+    if ('cd'.includes(pod)) agent.apply()
+    await ctx.advance(1_000)
+    agent.goodbye()
+  }
+  expect(followed.push.counts).toMatchObject({ target: 6, applied: 4 })
+  await ctx.advance(130_000)
+  expect(Object.keys(await workload.ends(stored.pushId))).toEqual(['a', 'b'])
+  expect(followed.push.counts).toMatchObject({ target: 2, applied: 2, joined: 0 })
 })
