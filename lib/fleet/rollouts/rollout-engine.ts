@@ -14,6 +14,7 @@ import type { Rollout, StageHold, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { DwellTimes } from './dwell-times.ts'
 import { RolloutSteps } from './rollout-steps.ts'
+import { noteUnsettled } from './stage-facts.ts'
 import { chooseMembers, startStage, withStage } from './stage-members.ts'
 
 /** Does the rest of an operator's decision, last in its transaction; false takes all of it back. */
@@ -74,10 +75,15 @@ export class RolloutEngine {
         this.#parts.state.rollingOut.delete(workload)
         continue
       }
+      if (rollout.stored.status !== 'running') delete rollout.unsettled
       if (rollout.stored.status !== 'running' || workload.hasStoppedOffers || this.#busy.has(workload))
         continue
-      if (this.#parts.deps.clock.monotonicMs() < (rollout.hold?.untilMs ?? 0)) continue
-      const verdict = decideStage(this.#steps.factsOf(workload, rollout))
+      const nowMs = this.#parts.deps.clock.monotonicMs()
+      if (nowMs < (rollout.hold?.untilMs ?? 0)) continue
+      const facts = this.#steps.factsOf(workload, rollout)
+      const verdict = decideStage(facts)
+      const isStill = verdict.kind === 'wait' || verdict.kind === 'converged'
+      noteUnsettled(rollout, isStill ? facts.openUids : [], nowMs)
       if (verdict.kind !== 'wait') this.#step(workload, rollout, verdict)
     }
   }

@@ -14,7 +14,7 @@ import {
 import { assignPushes, lockWorkload } from '../../store/workloads.ts'
 import type { RolloutHoldReason } from '../../wire/rollouts.ts'
 import type { PushObstacle } from '../decide/push-obstacle.ts'
-import type { StageFacts, StageVerdict } from '../decide/rollout.ts'
+import type { StageVerdict } from '../decide/rollout.ts'
 import { type Assignments, assignActive } from '../pushes/assignments.ts'
 import type { CommitTurns } from '../pushes/commit-turns.ts'
 import { findObstacle, type PushWish } from '../pushes/find-obstacle.ts'
@@ -22,7 +22,7 @@ import { addTarget } from '../state/followed-push.ts'
 import type { Rollout, StageHold, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 import type { DwellTimes } from './dwell-times.ts'
-import { stageFactsOf } from './stage-facts.ts'
+import { type MeasuredFacts, stageFactsOf } from './stage-facts.ts'
 import { chooseMembers, type NewMembers, startStage, withStage } from './stage-members.ts'
 
 /** How long a rollout that was kept from its next stage waits until it asks again. */
@@ -54,7 +54,7 @@ export class RolloutSteps {
   }
 
   /** The members of a rollout as its gates see them now. */
-  factsOf(workload: Workload, rollout: Rollout): StageFacts & { measured: GateMeasures } {
+  factsOf(workload: Workload, rollout: Rollout): MeasuredFacts {
     return stageFactsOf(this.#parts, workload, rollout, this.#dwells.convergedForMs(rollout))
   }
 

@@ -5,9 +5,12 @@ import { isLastStage, isUnpromoted } from '../decide/rollout-standing.ts'
 import { standsTo } from '../decide/standing.ts'
 import { isHealthAwaited } from '../decide/status.ts'
 import { isDegradingNow } from '../state/derive.ts'
-import { isLostOut } from '../state/followed-push.ts'
+import { DOING_MS, isLostOut } from '../state/followed-push.ts'
 import type { Instance, Rollout, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
+
+/** What the gates of a stage see and come to; `openUids`: of whom it is still to be seen how healthy they are. */
+export type MeasuredFacts = StageFacts & { measured: GateMeasures; openUids: readonly string[] }
 
 /** The members of a rollout as its gates see them now, and what the gates come to. */
 export function stageFactsOf(
@@ -15,7 +18,7 @@ export function stageFactsOf(
   workload: Workload,
   rollout: Rollout,
   convergedForMs: number | null,
-): StageFacts & { measured: GateMeasures } {
+): MeasuredFacts {
   const { stored, followed } = rollout
   const plan = stored.stages[stored.stageIndex]!
   const waived = new Set(stored.waived)
@@ -29,7 +32,7 @@ export function stageFactsOf(
   const isReplaced = isLast && workload.live.count >= followed.push.counts.target
   let living = 0
   let joining = 0
-  let isHealthOpen = false
+  const openUids: string[] = []
   for (const target of followed.targets.values()) {
     if (!target.isTarget) continue
     const { instanceUid: uid, state } = target
@@ -44,9 +47,13 @@ export function stageFactsOf(
     if (followed.missing.get(uid) === true && state !== 'failed')
       vanished[state === 'applied' ? 'unhealthy' : 'failed'].push(uid)
     const isJudged = state === 'applied' && !waived.has(uid)
-    if (isJudged && (followed.missing.get(uid) === false || isUndecided(instance, nowMs))) isHealthOpen = true
+    if (isJudged && (followed.missing.get(uid) === false || isUndecided(instance, nowMs))) openUids.push(uid)
     if (failsDriftGate(target, instance, followed.push.hash)) uids.drifted.push(uid)
   }
+  const asksHealth = plan.gates.includes('health')
+  const isLong = isHealthOpenLong(rollout, nowMs)
+  // One that was well in between, and is not again, is not on its way to be well.
+  if (isLong) uids.unhealthy.push(...openUids.filter((uid) => rollout.unsettled?.again.has(uid)))
   // Where no member is left, that is what halts the stage.
   if (living > 0 && !isReplaced) {
     uids.failed.push(...vanished.failed)
@@ -63,7 +70,33 @@ export function stageFactsOf(
     applied: followed.push.counts.applied,
     convergedForMs,
     isUnpromoted: isUnpromoted(stored),
-    isAwaiting: isAwaiting(parts, rollout, nowMs) || (isHealthOpen && plan.gates.includes('health')),
+    openUids: asksHealth ? openUids : [],
+    isAwaiting: isAwaiting(parts, rollout, nowMs) || (asksHealth && openUids.length > 0 && !isLong),
+  }
+}
+
+/** For how long a stage waits at a stretch, as of one member or another it is still to be seen how healthy it is. */
+const HEALTH_OPEN_MAX_MS = DOING_MS
+
+const isHealthOpenLong = ({ unsettled }: Rollout, nowMs: number): boolean =>
+  unsettled !== undefined && nowMs - unsettled.sinceMs >= HEALTH_OPEN_MAX_MS
+
+/**
+ * Note of which members of the running stage it is still to be seen how healthy they are. Members that take turns in that
+ * would hold the stage for ever.
+ */
+export function noteUnsettled(rollout: Rollout, openUids: readonly string[], nowMs: number): void {
+  if (openUids.length === 0) {
+    delete rollout.unsettled
+    return
+  }
+  rollout.unsettled ??= { sinceMs: nowMs, open: new Set(), seen: new Set(), again: new Set() }
+  const { open, seen, again } = rollout.unsettled
+  for (const uid of openUids) if (seen.has(uid) && !open.has(uid)) again.add(uid)
+  open.clear()
+  for (const uid of openUids) {
+    open.add(uid)
+    seen.add(uid)
   }
 }
 

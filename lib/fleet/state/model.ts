@@ -83,8 +83,22 @@ export interface Rollout {
   members: Map<string, number>
   /** The workload's agents that were known when this process started; absent where it began since. */
   awaitedUids?: string[] | undefined
+  /** Set while of some members of its running stage it is still to be seen how healthy they are. */
+  unsettled?: UnsettledMembers
   /** Set while something keeps it from its next stage, which is asked again at `untilMs`; monotonic. */
   hold?: StageHold & { untilMs: number }
+}
+
+/** Members of whom it is still to be seen how healthy they are. */
+export interface UnsettledMembers {
+  /** Since when there has always been one; monotonic. */
+  sinceMs: number
+  /** Those of now. */
+  open: Set<string>
+  /** All since then. */
+  seen: Set<string>
+  /** Those that were settled in between. */
+  again: Set<string>
 }
 
 /** What keeps a rollout from its next stage; `about` is the reason of a freeze, or the owner in Git, else empty. */

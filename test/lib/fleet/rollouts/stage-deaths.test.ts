@@ -95,6 +95,43 @@ it('a stage halts where its collectors never come out of their start', async () 
   expect(members()).toEqual(first)
 })
 
+/** Let these pods start anew in turn, one after the other for forty seconds: before one is done the next one begins. */
+async function startInTurns(starters: Iterable<FakeAgent>): Promise<void> {
+  const starting = { ...HEALTHY, healthy: false, status: 'StatusStarting' }
+  let before: FakeAgent | null = null
+  for (const pod of starters) {
+    pod.say({ health: starting })
+    await ctx.advance(1_000)
+    before?.say({ health: HEALTHY })
+    before = pod
+    await ctx.advance(39_000)
+  }
+}
+
+it('a stage halts where two of its members start again and again in turn', async () => {
+  const first = members()
+  for (const pod of first) pod.apply()
+  await startInTurns(Array.from({ length: 20 }, (_, n) => first[n % 2]!))
+  const { status, halt } = ctx.fleet.workload(workloadId)!.rollout!.stored
+  expect({ status, gate: halt?.gate }).toEqual({ status: 'halted', gate: 'health' })
+  expect(members()).toEqual(first)
+})
+
+it('a stage goes on where there is always another one that starts, and each of them does once', async () => {
+  await pushConfig(ctx.fleet, workloadId, configYaml(4319), () => {}, [
+    { count: 20, dwellMs: 0, gates: ['no_failure', 'health'] },
+    { percentage: 100, dwellMs: 0, gates: ['no_failure'] },
+  ])
+  await ctx.advance(500)
+  const isMember = (pod: FakeAgent) => pod.offered().includes(configHash(configYaml(4319)))
+  const first = pods.filter(isMember)
+  expect(first).toHaveLength(20)
+  first[0]!.say({ health: { ...HEALTHY, healthy: false, status: 'StatusStarting' } })
+  for (const pod of first) pod.apply(configHash(configYaml(4319)))
+  await startInTurns(first.slice(0, 18))
+  expect(pods.filter(isMember).length).toBeGreaterThan(25)
+})
+
 it.each([
   ['vanish before', true],
   ['vanish while no process owns the fleet, before', false],
