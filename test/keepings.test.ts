@@ -256,7 +256,19 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/fleet/state/model.ts FollowedPush.awaiting': perPush,
   'lib/fleet/state/model.ts FollowedPush.waited': perPush,
   'lib/fleet/state/model.ts FollowedPush.missing': perPush,
+  'lib/fleet/state/model.ts Rollout.awaitedUids': {
+    ...perAgent,
+    bound: 'the agents of the workload that were known at the start',
+  },
   'lib/fleet/state/model.ts Rollout.members': perPush,
+  'lib/auto-apply/run.ts AutoApplyRun.queue': perWorkload,
+  'lib/workers/pool.ts Room.queue': {
+    bound: 'maxQueued of the room',
+    reachedBy: ['lib/workers/pool.test.ts', 'keeps a thread and a queue for each kind of caller'],
+  },
+  'lib/fleet/state/model.ts UnsettledMembers.again': perPush,
+  'lib/fleet/state/model.ts UnsettledMembers.open': perPush,
+  'lib/fleet/state/model.ts UnsettledMembers.seen': perPush,
   'lib/fleet/state/model.ts Workload.instances': perAgent,
   'lib/fleet/state/model.ts Workload.quarantinedHashes': {
     ...perPush,
@@ -820,6 +832,22 @@ const SHORT_LIVED: readonly string[] = [
   'lib/configs/migrate/secrets.ts KnownSecrets.#values',
   'lib/configs/yaml/parse.ts Converter.#anchors',
   'lib/fleet/state/load-push.ts LoadedAssignments.quarantinedInstances',
+  'lib/campaigns/run/halt-holds.ts HaltNow.passed',
+  'lib/campaigns/run/run.ts RunCounts.waves',
+  'lib/fleet/state/derive.ts Derived.sick',
+  'lib/fleet/state/derive.ts Derived.sicker',
+  'lib/fleet/state/derive.ts Derived.workloads',
+  'lib/fleet/state/waiting-rows.ts Batch.configs',
+  'lib/fleet/state/waiting-rows.ts Batch.events',
+  'lib/fleet/state/waiting-rows.ts Batch.forgotten',
+  'lib/fleet/state/waiting-rows.ts Batch.homes',
+  'lib/fleet/state/waiting-rows.ts Batch.pushes',
+  'lib/fleet/state/waiting-rows.ts Batch.quarantines',
+  'lib/fleet/state/waiting-rows.ts Batch.seen',
+  'lib/fleet/state/waiting-rows.ts Batch.targets',
+  'lib/fleet/state/waiting-rows.ts Batch.unhealthy',
+  'lib/fleet/state/waiting-rows.ts Batch.workloads',
+  'lib/links/frames.ts Batch.entries',
   'lib/opamp/read-description.ts DescriptionAttributes.identifying',
   'lib/opamp/read-description.ts DescriptionAttributes.nonIdentifying',
   'lib/opamp/read-health.ts module NO_CHILDREN',
@@ -840,6 +868,9 @@ const SHORT_LIVED: readonly string[] = [
 
 const KEEPER = String.raw`new (?:Map|Set|WeakMap|WeakSet)\b|\[\]`
 const TYPE = String.raw`(?:Map|Set|WeakMap|WeakSet)<|[\w<>, |]+\[\]`
+/** Where interfaces are of what the process holds: there lists are looked at as well, but for those that nobody can add to. */
+const HOLDERS = /^lib\/(?:auto-apply|campaigns\/run|cluster|fleet|hub|links|opamp|workers)\//
+const LIST = /^ {2}(?:readonly )?(\w+)\??: (?!readonly )[\w<>, |'"]+\[\](?: \| (?:null|undefined))*$/
 /** Names of functions whose variables outlive the call. */
 const MAKERS = /^(?:open|create|start|serve|listen|build|remember|connect)(?:[A-Z]|$)/
 
@@ -862,7 +893,9 @@ function keepingsOf(path: string, source: string): string[] {
       const name = made?.[1] ?? (typed?.[1]?.startsWith('#') ? typed[1] : undefined)
       if (name !== undefined) found.push(`${path} ${owner}.${name}`)
     } else if (kind === 'interface') {
-      const typed = /^ {2}(?:readonly )?(\w+): (?:Map|Set|WeakMap|WeakSet)</.exec(line)
+      const typed =
+        /^ {2}(?:readonly )?(\w+)\??: (?:Map|Set|WeakMap|WeakSet)</.exec(line) ??
+        (HOLDERS.test(path) ? LIST.exec(line) : null)
       if (typed !== null) found.push(`${path} ${owner}.${typed[1]}`)
     } else if (kind === 'function' && MAKERS.test(owner)) {
       const made = new RegExp(String.raw`^  (?:const|let) (\w+)(?:: .+?)? = (?:${KEEPER})`).exec(line)
@@ -910,6 +943,8 @@ describe('what the service keeps', () => {
       '}',
       'export interface Shape {',
       '  readonly e: Set<string>',
+      '  all?: string[] | undefined',
+      '  readonly fixed: readonly string[]',
       '}',
       'export function openThing(): Thing {',
       '  const f = new Set<string>()',
@@ -918,9 +953,8 @@ describe('what the service keeps', () => {
       '  const g = new Set<string>()',
       '}',
     ].join('\n')
-    expect(keepingsOf('x', source)).toEqual([
-      'x module all',
-      ...['x Thing.#a', 'x Thing.#b', 'x Thing.#c', 'x Shape.e', 'x openThing().f'],
-    ])
+    const kept = ['module all', 'Thing.#a', 'Thing.#b', 'Thing.#c', 'Shape.e', 'openThing().f']
+    expect(keepingsOf('x', source)).toEqual(kept.map((name) => `x ${name}`))
+    expect(keepingsOf('lib/fleet/x.ts', source)).toContain('lib/fleet/x.ts Shape.all')
   })
 })
