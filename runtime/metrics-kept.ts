@@ -1,3 +1,4 @@
+import { knownPushes } from '../lib/fleet/state/state.ts'
 import { inTurns } from '../lib/turns.ts'
 import type { Context } from './context.ts'
 import type { Metric } from './metrics.ts'
@@ -14,12 +15,13 @@ export async function keptMetrics({ fleet, hub, opamp }: Context): Promise<Metri
   kept['pushTargets'] = 0
   kept['quarantinedInstances'] = 0
   for await (const piece of inTurns(state.workloads.values(), CHUNK))
-    for (const { active, rollout, quarantinedInstances } of piece) {
-      kept['pushTargets'] += (active?.targets.size ?? 0) + (rollout?.followed.targets.size ?? 0)
-      for (const uids of quarantinedInstances.values()) kept['quarantinedInstances'] += uids.size
+    for (const workload of piece) {
+      for (const { targets } of knownPushes(workload)) kept['pushTargets'] += targets.size
+      for (const uids of workload.quarantinedInstances.values()) kept['quarantinedInstances'] += uids.size
     }
-  const { forms, underWay, owed } = effectiveConfigs.load
-  Object.assign(kept, { effectiveForms: forms, effectiveUnderWay: underWay, effectiveOwed: owed })
+  const { forms, givenUp, underWay, owed } = effectiveConfigs.load
+  const read = { effectiveForms: forms, effectiveGivenUp: givenUp, effectiveUnderWay: underWay }
+  Object.assign(kept, read, { effectiveOwed: owed })
   Object.assign(kept, { hubKeys: hub.keyCount, pollers: opamp.counts().pollers })
   kept['timedStages'] = fleet.rollouts.timedStages
   return {
