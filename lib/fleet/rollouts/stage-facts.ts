@@ -52,7 +52,6 @@ export function stageFactsOf(
   }
   const asksHealth = plan.gates.includes('health')
   const isLong = isHealthOpenLong(rollout, nowMs)
-  // One that was well in between, and is not again, is not on its way to be well.
   if (isLong) uids.unhealthy.push(...openUids.filter((uid) => rollout.unsettled?.again.has(uid)))
   // Where no member is left, that is what halts the stage.
   if (living > 0 && !isReplaced) {
@@ -75,7 +74,10 @@ export function stageFactsOf(
   }
 }
 
-/** For how long a stage waits at a stretch, as of one member or another it is still to be seen how healthy it is. */
+/**
+ * For how long a stage waits at a stretch, as of one member or another it is still to be seen how healthy it is. After
+ * that one that was well in between, and is not again, counts as unhealthy, and others are not waited for.
+ */
 const HEALTH_OPEN_MAX_MS = DOING_MS
 
 const isHealthOpenLong = ({ unsettled }: Rollout, nowMs: number): boolean =>
