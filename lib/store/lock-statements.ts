@@ -104,15 +104,17 @@ export async function raiseEpoch(
 /** The history of writes that a server goes on with, which a promoted replica begins anew. */
 export interface History {
   timeline: string
-  /** A replica has each commit before it is answered, so that none that was answered is lost with the server. */
+  /** A replica has each commit of this session before it is answered, so that none that was answered is lost with the server. */
   isReplicated: boolean
 }
 
 /** The timeline of a server that takes writes, as an expression. */
 export const TIMELINE = 'substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)'
 
+/** A commit of this session is answered without a replica that has it where the one setting names none, or the other does not wait. */
 const HISTORY = `${TIMELINE} AS timeline,
-       current_setting('synchronous_standby_names') <> '' AS "isReplicated"`
+       current_setting('synchronous_standby_names') <> ''
+         AND current_setting('synchronous_commit') NOT IN ('off', 'local') AS "isReplicated"`
 
 /** The statement that asks for the history. */
 export const ASK_FOR_HISTORY = `SELECT ${HISTORY}`

@@ -53,8 +53,17 @@ async function startWay(to: number): Promise<{ port: number; cut(): void }> {
   }
 }
 
-/** Start both servers with an empty database. */
-export async function startReplicatedPostgres({ isSynchronous = true } = {}): Promise<ReplicatedPostgres> {
+/**
+ * Start both servers with an empty database. `waits`: what commits wait for in the sessions of that database, where it is
+ * another thing than in all others.
+ */
+export async function startReplicatedPostgres({
+  isSynchronous = true,
+  waits = null,
+}: {
+  isSynchronous?: boolean
+  waits?: string | null
+} = {}): Promise<ReplicatedPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'muster-replicated-'))
   const at = async (name: string) => ({
     directory: join(folder, name),
@@ -85,6 +94,8 @@ export async function startReplicatedPostgres({ isSynchronous = true } = {}): Pr
     return found?.state === (isSynchronous ? 'sync' : 'async')
   })
   await ask(primary.dsn('postgres'), 'create database fleet')
+  if (waits !== null)
+    await ask(primary.dsn('postgres'), `alter database fleet set synchronous_commit = '${waits}'`)
   let isPromoted = false
   return {
     dsn: `postgres://postgres:${PASSWORD}@127.0.0.1:${one.port},127.0.0.1:${two.port}/fleet?target_session_attrs=read-write`,
