@@ -565,7 +565,8 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     reachedBy: ['lib/workers/pool.test.ts', 'keeps a thread and a queue for each kind of caller'],
   },
   'lib/links/batch-writer.ts BatchWriter.#entries': {
-    bound: '256 KiB, or what one turn of the event loop says',
+    bound:
+      '256 KiB, or what one turn of the event loop says; of an owner that may not act, what a front has asked until then',
     reachedBy: [
       'lib/links/front-agents.test.ts',
       'goes out in batches, and what one turn says goes out together',

@@ -20,6 +20,8 @@ interface BatchWriterParts {
   epoch: number
   /** What is said with each batch of how quick the other side's batches are; not said in versions without it. */
   quickestMs?: (() => number | null) | undefined
+  /** Whether anything may be said now; always, unless told otherwise. What may not waits until it may. */
+  maySay?: (() => boolean) | undefined
   send(text: string): void
 }
 
@@ -63,18 +65,27 @@ export class BatchWriter<Entry extends readonly unknown[]> {
 
   #beat(): void {
     if (this.#isClosed) return
-    this.#flush()
+    if (this.#maySay) this.#flush()
+    else this.#write([], this.#parts.clock.monotonicMs())
     this.#parts.timers.after(BEAT_MS, () => this.#beat())
   }
 
+  get #maySay(): boolean {
+    return this.#parts.maySay?.() ?? true
+  }
+
   #flush(): void {
-    if (this.#isClosed) return
+    if (this.#isClosed || !this.#maySay) return
     const entries = this.#entries
     this.#entries = []
     this.#length = 0
-    const { clock, epoch, quickestMs, send } = this.#parts
-    const atMs = this.#saidMs ?? clock.monotonicMs()
+    const atMs = this.#saidMs ?? this.#parts.clock.monotonicMs()
     this.#saidMs = null
+    this.#write(entries, atMs)
+  }
+
+  #write(entries: Entry[], atMs: number): void {
+    const { epoch, quickestMs, send } = this.#parts
     const measured = quickestMs === undefined ? {} : { quickestMs: quickestMs() }
     send(writeBatch({ cell: CELL, epoch, atMs, ...measured, entries }))
   }

@@ -36,6 +36,8 @@ export interface OwnerLinksParts {
   fleet: Fleet
   exchange: Pick<OpampExchange, 'answerPoll'>
   epoch: number
+  /** Whether this process may act as the owner now, see `Membership.mayAct`; always, unless told otherwise. */
+  mayAct?: (() => boolean) | undefined
   clock: Clock
   timers: Timers
   log: Log
@@ -200,7 +202,7 @@ export class OwnerLink implements ConfigReader {
   #isClosed = false
 
   constructor(links: OwnerLinks, socket: LinkSocket, memberId: string, version: number) {
-    const { clock, timers, epoch } = links.parts
+    const { clock, timers, epoch, mayAct } = links.parts
     this.#links = links
     this.#socket = socket
     this.memberId = memberId
@@ -213,6 +215,8 @@ export class OwnerLink implements ConfigReader {
       clock,
       timers,
       epoch,
+      // Another process may own by now. What it has from this one of a goodbye, say, would be told to no other owner.
+      maySay: mayAct,
       quickestMs: this.isMeasured ? () => this.#delay.quickestMs : undefined,
       send: (text) => {
         if (!socket.send(text)) this.drop()

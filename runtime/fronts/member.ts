@@ -570,6 +570,7 @@ class Member implements RunningMember {
         fleet: ctx.fleet,
         exchange: ctx.opamp,
         epoch,
+        mayAct: () => this.#mayAct(epoch),
         clock: this.#clock,
         timers: systemTimers,
         log: this.#options.log,

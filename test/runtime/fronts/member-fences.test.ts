@@ -5,9 +5,11 @@ import { configHash } from '../../../lib/model/config-hash.ts'
 import type { Cluster } from '../../../lib/wire/system.ts'
 import { provingHeaders } from '../../../runtime/fronts/member-headers.ts'
 import { DEFAULT_CONFIG, startSimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
+import { openWire, postAgent } from '../../support/agent-wire.ts'
 import { eventually } from '../../support/eventually.ts'
 import { TEST_CONFIG } from '../../support/invoke.ts'
 import { startTestMember, type TestMember, untilOwner } from '../../support/members.ts'
+import { keyValues, type PlainMessage, uidBytes } from '../../support/opamp-messages.ts'
 import { createTestDatabase, openTestConnection, type TestDatabase } from '../../support/postgres.ts'
 
 // What keeps a member from acting where another may own the fleet by now, as a whole process shows it.
@@ -172,6 +174,36 @@ it('an owner that has not renewed itself for three seconds sends no offer, and s
   expect(sent()).toBe(1)
   await letRenew()
   await eventually('it is offered the config again', () => sent() === 2)
+})
+
+it('an owner that has not renewed itself for three seconds tells no front anything, and does once it has', async () => {
+  const database = await freshDatabase()
+  const owner = await startOwner(database)
+  const front = await startOne(database)
+  const as = await owner.token()
+  const { fleet } = owner.member.owner()!.ctx
+  const at = `127.0.0.1:${front.member.opampPort}/v1/opamp`
+  const wire = await openWire(at)
+  cleanups.push(() => wire.cut())
+  const instanceUid = uidBytes(1)
+  const edge = { identifyingAttributes: keyValues({ 'service.name': 'edge' }) }
+  wire.send({ instanceUid, sequenceNum: 1, capabilities: 0x3, agentDescription: edge })
+  await eventually('the owner knows the agent', () => fleet.state.instances.size === 1)
+  const letRenew = await endRenewals(database, owner)
+  await eventually('it may not act', async () => (await addGroup(owner, as, 'no more')).status === 503)
+  const before = fleet.messageCount
+  const asksForUid = 1
+  wire.send({ instanceUid, sequenceNum: 2, capabilities: 0x3, flags: asksForUid })
+  await eventually('the owner has heard it', () => fleet.messageCount > before)
+  // The front answers this one itself, after a second. What the owner says before that comes on the same link.
+  const poll = { instanceUid: uidBytes(2), sequenceNum: 1, capabilities: 0x3 }
+  expect((await postAgent(at, poll)).status).toBe(200)
+  const taken: PlainMessage[] = []
+  while (wire.untaken() > 0) taken.push(await wire.next())
+  expect(taken.filter((message) => message['agentIdentification'] != null)).toEqual([])
+  await letRenew()
+  const renamed = await wire.next()
+  expect(renamed['agentIdentification']).toMatchObject({ newInstanceUid: expect.anything() })
 })
 
 it.each(['the owner', 'the front'])(

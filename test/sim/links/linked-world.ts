@@ -343,6 +343,7 @@ export class LinkedWorld extends World {
       fleet: service.fleet,
       exchange: service.ctx.opamp,
       epoch: service.lock.epoch,
+      mayAct: () => service.membership?.mayAct() ?? true,
       clock: this.time.clock,
       timers: this.time.timersOf(service.client),
       log: silentLog,
