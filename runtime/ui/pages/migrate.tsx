@@ -22,7 +22,7 @@ import { Head } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { WorkloadPicker } from '../parts/workload-picker.tsx'
-import { keepDraft } from '../state/drafts.ts'
+import { beginDraft } from '../state/drafts.ts'
 import { api } from '../state/endpoints.ts'
 import { navigate } from '../state/router.ts'
 import { can } from '../state/session.ts'
@@ -91,7 +91,7 @@ function ResultDraft({ preview }: { preview: MigrationPreview }) {
           <WorkloadPicker
             reason={unless('config:request')}
             onChoose={(id) => {
-              keepDraft(id, draft)
+              beginDraft(id, draft)
               navigate(`/workloads/${id}/change`)
             }}
           />

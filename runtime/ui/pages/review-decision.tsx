@@ -17,7 +17,7 @@ import { Form, FormDialog } from '../parts/form.tsx'
 import { refuseOwn, Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import type { Result } from '../state/api.ts'
-import { keepDraft } from '../state/drafts.ts'
+import { beginDraft } from '../state/drafts.ts'
 import { api } from '../state/endpoints.ts'
 import { navigate } from '../state/router.ts'
 import { can, me } from '../state/session.ts'
@@ -293,7 +293,7 @@ export function ReviewDecision(props: DecisionProps) {
   const { workload, approval, plan, reload } = props
   const { about: what, open, close } = useDialog<Asking>()
   const editAgain = () => {
-    keepDraft(workload.id, approval.draft_yaml)
+    beginDraft(workload.id, approval.draft_yaml)
     navigate(`/workloads/${workload.id}/change`)
   }
   if (isOver(approval)) return <Closed workload={workload} approval={approval} onEdit={editAgain} />

@@ -28,6 +28,13 @@ export const readDraft = (workloadId: string): string | null => sessionStorage.g
 /** Keep the draft of a workload; null forgets it. */
 export const keepDraft = (workloadId: string, text: string | null): void => keep(keyOf(workloadId), text)
 
+/** Begin a draft of a workload with a text; what was being written there is kept aside. */
+export function beginDraft(workloadId: string, text: string): void {
+  const left = readDraft(workloadId)
+  if (left !== null && left !== text) setDraftAside(workloadId, left)
+  keepDraft(workloadId, text)
+}
+
 /** Keep a draft for ASIDE_MS when somebody starts over; null forgets it. Returns what is kept. */
 export function setDraftAside(workloadId: string, text: string | null): DraftAside | null {
   const aside = text === null ? null : { text, untilMs: Date.now() + ASIDE_MS }
