@@ -183,6 +183,13 @@ export const changeTexts = defineTexts({
     } satisfies Record<RetiredBy, (name: string, version: number) => string>,
     seeWhat: 'See what took its place',
     nothingChanges: 'The draft is what is active already.',
+    moved: (hash: string, who: string) =>
+      `The active config has changed since this draft was begun: it is ${hash} now${who === '' ? '' : `, pushed by ${who}`}.`,
+    movedAway: 'What was active when this draft was begun does not run any more.',
+    movedMore:
+      'The comparison is still with the one before. Requested as it is, the draft may take back what somebody else has changed.',
+    takeNew: 'Compare with what is active now',
+    mustCompare: 'Compare it first with what is active now.',
     baseMoved:
       'The active config has changed since this was requested. The comparison below is with what is active now.',
     self: 'approved by its own author',
@@ -410,6 +417,13 @@ export const changeTexts = defineTexts({
     },
     seeWhat: 'Voir ce qui l’a remplacée',
     nothingChanges: 'Le brouillon est déjà ce qui est actif.',
+    moved: (hash: string, who: string) =>
+      `La config active a changé depuis le début de ce brouillon : c’est ${hash} maintenant${who === '' ? '' : `, poussée par ${who}`}.`,
+    movedAway: 'Ce qui était actif au début de ce brouillon ne tourne plus.',
+    movedMore:
+      'La comparaison est encore faite avec la précédente. Demandé tel quel, le brouillon peut annuler ce que quelqu’un d’autre a changé.',
+    takeNew: 'Comparer avec ce qui est actif maintenant',
+    mustCompare: 'Comparez-le d’abord avec ce qui est actif maintenant.',
     baseMoved:
       'La config active a changé depuis cette demande. La comparaison ci-dessous est faite avec ce qui est actif maintenant.',
     self: 'approuvé par son auteur',

@@ -1,8 +1,8 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
-import { baseInWordsOf, baseOfReport } from '../../../lib/configs/effective/base-of-report.ts'
+import { baseOfReport } from '../../../lib/configs/effective/base-of-report.ts'
 import { namesProduction } from '../../../lib/model/production.ts'
-import { deadEndOf, environmentOf } from '../../../lib/model/workload-states.ts'
+import { environmentOf } from '../../../lib/model/workload-states.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { ValidationMessage, ValidationResult } from '../../../lib/wire/validation.ts'
@@ -15,7 +15,6 @@ import { shortHash } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
 import { reviewNoticeTexts } from '../i18n/review-notices.ts'
 import { listComponents, pathOfComponent } from '../logic/health.ts'
-import { workableHashOf } from '../logic/workloads.ts'
 import { faultLine } from '../logic/yaml-lines.ts'
 import { ApprovalOutlook } from '../parts/approval-outlook.tsx'
 import { CodeEditor, type CodeMark, CompareView } from '../parts/code.tsx'
@@ -28,7 +27,6 @@ import { Head } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { headingOf } from '../parts/workload-link.tsx'
-import type { Result } from '../state/api.ts'
 import { keepDraft, readDraft, readDraftAside, setDraftAside } from '../state/drafts.ts'
 import { api } from '../state/endpoints.ts'
 import { callOf } from '../state/names.ts'
@@ -38,6 +36,7 @@ import { textKey, useDebounced } from '../state/use-debounced.ts'
 import { useFailing } from '../state/use-failing.ts'
 import { useInGit } from '../state/use-in-git.ts'
 import { type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
+import { type Base, BaseMoved, loadBase, useBefore, useKeptBase, wantedHash } from './change-base.tsx'
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
 import { Placeholders } from './change-placeholders.tsx'
 import { DiffSummary, findsNobody } from './diff-summary.tsx'
@@ -51,76 +50,17 @@ import {
 } from './review-notices.tsx'
 import { describeComplaint } from './workload-sentence.tsx'
 
-interface Base {
-  /** The text that is active now; empty when none is, and where it failed everywhere. */
-  active: string
-  /** The config that failed with nothing to go back to, where the draft starts from its text; null for any other. */
-  failedHash: string | null
-  /** What runs: the active text, else what the instances report; empty when neither is known. */
-  running: string
-  isReported: boolean
-  /** What the draft starts from. */
-  start: string
-}
-
-/** What a draft is compared with; what instances report is written as the draft is. */
-const useBefore = (base: Base, draft: string): string =>
-  useMemo(() => (base.isReported ? baseInWordsOf(draft, base.running) : base.running), [base, draft])
-
-/** Stands in the address in the place of a hash: a draft is to start from what most instances report to run. */
-const REPORTED = 'reported'
-
-/** The config in the history that the address says to start from. */
-const wantedHash = (): string | undefined => {
-  const wanted = query.value.get('hash')
-  return wanted === null || wanted === REPORTED ? undefined : wanted
-}
-
-/** The active config, and what the address says to start from. */
-async function loadBase(workload: WorkloadRecord, abort: AbortSignal): Promise<Result<Base>> {
-  const { id } = workload
-  const failed = deadEndOf(workload)
-  // What failed everywhere runs nowhere, though it stays active for want of another one.
-  const hash = workableHashOf(workload)
-  const revision = hash ? await api.revision(id, hash, abort) : null
-  if (revision?.ok === false && revision.status !== 404) return revision
-  const active = revision?.ok === true ? (revision.value.content ?? '') : ''
-  // Before muster's first push to the workload, the config that runs is the one that the instances report.
-  const reported = active === '' && may('config:read_content') ? await api.reportedConfig(id, abort) : null
-  if (reported?.ok === false && reported.status !== 404) return reported
-  const running = reported?.ok ? reported.value.content : active
-  const done = (start: string, failedHash: string | null = null): Result<Base> => ({
-    ok: true,
-    value: { active, failedHash, running, isReported: reported?.ok === true, start },
-    headers: new Headers(),
-  })
-  const template = query.peek().get('template')
-  if (template) {
-    const found = await api.template(template, abort)
-    return found.ok ? done(found.value.content ?? '') : found
-  }
-  const wanted = query.peek().get('hash')
-  if (wanted === REPORTED && reported?.ok) return done(baseOfReport(running, ''))
-  if (wanted && wanted !== hash && wanted !== REPORTED) {
-    const found = await api.revision(id, wanted, abort)
-    return found.ok ? done(found.value.content ?? '') : found
-  }
-  // Most repairs change a few words of what failed.
-  const broken = failed === null ? null : await api.revision(id, failed, abort)
-  if (broken?.ok && broken.value.content) return done(broken.value.content, failed)
-  return done(reported?.ok ? baseOfReport(running, '') : running)
-}
-
-/** All that the server is asked about a draft while it is typed. */
-function useChecks(workload: WorkloadRecord, draft: string) {
+/** All that the server is asked about a draft while it is typed; a plan is made for what it is compared with. */
+function useChecks(workload: WorkloadRecord, draft: string, base: Base) {
   const rested = useDebounced(draft, 450)
   const isEmpty = rested.trim() === ''
   const key = `${workload.id}:${textKey(rested)}`
   const validation = useResource(isEmpty ? null : `validate:${key}`, (abort) =>
     api.validate(workload.id, rested, abort),
   )
-  const plan = useResource(isEmpty || !can('config_safety.policy_preview') ? null : `plan:${key}`, (abort) =>
-    api.plan(workload.id, rested, abort),
+  const plan = useResource(
+    isEmpty || !can('config_safety.policy_preview') ? null : `plan:${key}:${base.hash ?? ''}`,
+    (abort) => api.plan(workload.id, rested, abort),
   )
   return { validation, plan, rested, isStale: rested !== draft }
 }
@@ -450,10 +390,26 @@ function Notices({ workload, base }: { workload: WorkloadRecord; base: Base }) {
   )
 }
 
-function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: Base; isManaged: boolean }) {
+function Draft({
+  workload,
+  begun,
+  isManaged,
+}: {
+  workload: WorkloadRecord
+  begun: Base
+  isManaged: boolean
+}) {
+  const { base, hasMoved, take } = useKeptBase(workload, begun)
   const draft = useDraft(workload, base)
-  const { validation, plan, rested, isStale } = useChecks(workload, draft.text.value)
+  const { validation, plan, rested, isStale } = useChecks(workload, draft.text.value, base)
+  const takeNew =
+    take &&
+    (() => {
+      const { start } = take()
+      if (draft.text.value === base.start) draft.replace(start)
+    })
   const before = useBefore(base, rested)
+  const words = say(changeTexts)
   const topology = useResource(
     `topology:${workload.id}`,
     (abort) => api.topology(workload.id, abort),
@@ -468,6 +424,7 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
     <div class="two" style={{ marginTop: '24px' }}>
       <div class="stack">
         <Notices workload={workload} base={base} />
+        {hasMoved && <BaseMoved workload={workload} onTake={takeNew} />}
         <DraftPane
           workload={workload}
           base={base}
@@ -482,7 +439,7 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
           after={rested}
           reported={base.isReported ? sayNotOurs(workload) : null}
           isInvalid={validation.data !== null && !validation.data.valid}
-          planned={isStale ? null : plan.data}
+          planned={isStale || hasMoved ? null : plan.data}
           whyNothing={unless('config:read_content')}
         />
       </div>
@@ -502,7 +459,9 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
           workload={workload}
           draft={draft.text.value}
           hash={isStale ? undefined : plan.data?.config_hash}
-          blocker={findBlocker(workload, base, draft.text.value, validation.data)}
+          blocker={
+            hasMoved ? words.mustCompare : findBlocker(workload, base, draft.text.value, validation.data)
+          }
           isProduction={plan.data?.prod_target === true}
           isManaged={isManaged}
         />
@@ -515,7 +474,7 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
 export function ChangePage({ params }: { params: Record<string, string> }) {
   const words = say(changeTexts)
   const id = params['id'] ?? ''
-  const workload = useResource(`workload:${id}`, (abort) => api.workload(id, abort))
+  const workload = useResource(`workload:${id}`, (abort) => api.workload(id, abort), touchesWorkload(id))
   const git = useInGit(id)
   const start = `${query.value.get('template') ?? ''}:${query.value.get('hash') ?? ''}`
   const mayRead = may('config:read_content')
@@ -535,7 +494,7 @@ export function ChangePage({ params }: { params: Record<string, string> }) {
           {mayRead && (
             <Loaded of={base}>
               {(loaded) => (
-                <Draft key={start} workload={data} base={loaded} isManaged={git.keptBy !== null} />
+                <Draft key={start} workload={data} begun={loaded} isManaged={git.keptBy !== null} />
               )}
             </Loaded>
           )}

@@ -122,6 +122,60 @@ test('a draft that was started over is kept for ten minutes, also through a relo
   await back.waitFor({ state: 'detached' })
 })
 
+const ownWords = '# mine'
+/** Write something of one's own at the beginning of the draft. */
+async function typeOwn(): Promise<void> {
+  const editor = page.getByRole('textbox', { name: 'Draft' })
+  await editor.click()
+  await page.keyboard.press('Control+Home')
+  await page.keyboard.type(`${ownWords}\n`)
+  await editor.getByText(ownWords).waitFor()
+}
+
+test('a draft that is being written is kept aside where a request is edited as a new one', async () => {
+  const asked = { draft_yaml: GATEWAY.replace('400', '512'), comment: 'More room' }
+  const request = await service.api.post(`/api/workloads/${id}/config/approvals`, asked, 201)
+  await page.goto(`/workloads/${id}/change`)
+  await typeOwn()
+  await page.goto(`/workloads/${id}/changes/${request.id}`)
+  await page.getByRole('button', { name: 'Edit as a new draft' }).click()
+  const editor = page.getByRole('textbox', { name: 'Draft' })
+  await editor.getByText('512').waitFor()
+  await page.getByRole('button', { name: 'Bring back my draft' }).click()
+  await editor.getByText(ownWords).waitFor()
+  expect(seen.complaints).toEqual([])
+})
+
+test('the editor says that another config became active meanwhile, and compares with that one when it is asked to', async () => {
+  const mover = await connectManaged('mover')
+  await page.goto(`/workloads/${mover}/change`)
+  const editor = page.getByRole('textbox', { name: 'Draft' })
+  await typeOwn()
+  const does = page.getByRole('region', { name: 'What it does' })
+  const reverts = does.getByText(/2s.*5s/)
+  const hash = await pushAndSettle(service, mover, GATEWAY_FASTER)
+  const moved = page.getByText(/^The active config has changed since this draft was begun/)
+  await moved.waitFor()
+  expect(await moved.textContent()).toContain(hash.slice(0, 7))
+  expect(await reverts.count()).toBe(0)
+  // What would take back what somebody has just pushed is not requested before one has seen that.
+  const send = page.locator('button[type=submit]', { hasText: 'Request approval' })
+  await expect.poll(() => send.getAttribute('aria-disabled')).toBe('true')
+  const take = page.getByRole('button', { name: 'Compare with what is active now' })
+  await take.click()
+  await moved.waitFor({ state: 'detached' })
+  await editor.getByText(ownWords).waitFor()
+  await reverts.first().waitFor()
+  await expect.poll(() => send.getAttribute('aria-disabled')).not.toBe('true')
+  // Where nothing was written yet, the draft is what is active now.
+  await page.getByRole('button', { name: 'Start over' }).click()
+  await editor.getByText('timeout: 2s').waitFor()
+  await pushAndSettle(service, mover, GATEWAY.replace('timeout: 5s', 'timeout: 7s'))
+  await take.click()
+  await editor.getByText('timeout: 7s').waitFor()
+  expect(seen.complaints).toEqual([])
+})
+
 test('a rollback says what goes back, for whom and from which to which, and keeps why', async () => {
   const name = 'ledger'
   const ledger = await connectManaged(name, { pods: 3 })
