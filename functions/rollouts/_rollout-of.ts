@@ -1,6 +1,7 @@
 import { string, type } from 'superstruct'
 import type { AuditFailure } from '../../lib/audit/delivery.ts'
 import type { RolloutOutcome } from '../../lib/fleet/rollouts/rollout-engine.ts'
+import { isDegradingNow } from '../../lib/fleet/state/derive.ts'
 import type { StageHold, Workload } from '../../lib/fleet/state/model.ts'
 import type { TextAccess } from '../../lib/fleet/views/errors.ts'
 import { toRolloutRecord } from '../../lib/fleet/views/rollout.ts'
@@ -39,7 +40,10 @@ export async function readRollout(
       ...facts,
       measured: ctx.fleet.rollouts.measure(workload),
       dwellEndsAt: ctx.fleet.rollouts.dwellEndsAt(workload),
-      liveOf: (uid) => ctx.fleet.state.instances.get(uid) ?? null,
+      unwellOf(uid) {
+        const live = ctx.fleet.state.instances.get(uid)
+        return live !== undefined && isDegradingNow(live, ctx.clock.monotonicMs()) ? live : null
+      },
       aftermath: null,
       hold: rollout.hold ?? null,
       rollbackTargetHash: target?.target.hash ?? null,
@@ -68,7 +72,7 @@ async function readStored(
       measured: null,
       dwellEndsAt: null,
       // Once it is over, how its members are doing is no matter of the rollout any more.
-      liveOf: () => null,
+      unwellOf: () => null,
       aftermath: ctx.views.aftermath(workload, push, answer),
       hold: null,
       rollbackTargetHash: null,

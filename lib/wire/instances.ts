@@ -41,7 +41,11 @@ export const LiveInstance = named(
       'False for one that belongs here since before and has not said yet what it is; else absent.',
       optional(literal(false)),
     ),
-    healthy: boolean(),
+    healthy: note('What it says itself, and true where it says nothing.', boolean()),
+    settling: note(
+      'True for one that says that it is not healthy and does not count as unhealthy yet: it starts or stops, or was offered a config, for a minute at most, or it has only just said so. Else absent.',
+      optional(literal(true)),
+    ),
     accepts_remote_config: boolean(),
     remote_config_capability_known: optional(boolean()),
     reports_remote_config: note(

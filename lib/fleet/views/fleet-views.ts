@@ -9,6 +9,7 @@ import type { WorkloadTopology } from '../../wire/topology.ts'
 import type { WorkloadRecord } from '../../wire/workloads.ts'
 import type { Fleet } from '../fleet.ts'
 import type { FleetCounters } from '../state/counters.ts'
+import { isDegradingNow, listDegrading } from '../state/derive.ts'
 import type { Instance, RemoteConfigReport, Workload } from '../state/model.ts'
 import { assignmentOf, knownPushes } from '../state/state.ts'
 import { aftermathOf } from './aftermath.ts'
@@ -323,6 +324,7 @@ export class FleetViews {
       match: this.#parts.matches.get(instance, assigned),
       alteredSince: this.#parts.fleet.state.altered.get(instance.uid) ?? null,
       fault: whyInstance(instance, assigned, texts, this.#parts.clock.now()),
+      isUnwell: isDegradingNow(instance, this.#parts.clock.monotonicMs()),
     }
     return toLiveInstance(instance, about, texts)
   }
@@ -347,7 +349,10 @@ export class FleetViews {
       schema_version: 'workload-topology.v1',
       workload_id: workload.id,
       instances,
-      summary: summariseTopology(live, countDrifted(this.#parts.fleet, workload)),
+      summary: summariseTopology(live, {
+        drifted: countDrifted(this.#parts.fleet, workload),
+        unwell: listDegrading(workload, this.#parts.clock.monotonicMs()).length,
+      }),
     }
   }
 }

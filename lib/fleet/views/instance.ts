@@ -28,7 +28,7 @@ export function toRemoteConfigStatus(report: RemoteConfigReport, texts: TextAcce
   }
 }
 
-/** Is this instance healthy? Without a health report it counts as healthy. */
+/** Does this instance say that it is healthy? Without a health report it counts as healthy. */
 export const isHealthy = (instance: Instance): boolean => instance.health === null || instance.health.healthy
 
 /** One live instance as lists and the topology show it. */
@@ -39,6 +39,8 @@ export function toLiveInstance(
     match: EffectiveMatch
     alteredSince: Date | null
     fault: InstanceFault | null
+    /** Whether it makes its workload degraded now: what counts as unhealthy is decided there alone. */
+    isUnwell: boolean
   },
   texts: TextAccess,
 ): LiveInstance {
@@ -52,6 +54,7 @@ export function toLiveInstance(
     last_message_at: instance.lastMessageAt.toISOString(),
     ...(instance.isDescribed ? {} : { described: false as const }),
     healthy: isHealthy(instance),
+    ...(isHealthy(instance) || about.isUnwell ? {} : { settling: true as const }),
     accepts_remote_config: isCapable(instance),
     ...(instance.hasCapabilities ? { remote_config_capability_known: true } : {}),
     reports_remote_config: canReport(instance),

@@ -20,8 +20,8 @@ export interface RolloutFacts {
   measured: GateMeasures | null
   /** When the dwell of the running stage ends; null while none is watched. */
   dwellEndsAt: Date | null
-  /** A member that is connected; null for any other. */
-  liveOf(uid: string): Pick<Instance, 'report' | 'health'> | null
+  /** A member that makes its workload degraded now; null for any other. */
+  unwellOf(uid: string): Pick<Instance, 'report' | 'health'> | null
   /** What was done about the failure of its push; null where that has not failed. */
   aftermath: PushAftermath | null
   /** What keeps it from its next stage; null for nothing, or when the rollout is over. */
@@ -97,8 +97,7 @@ const asError = (fault: FailureCause | null): AgentError | null =>
 
 function toTarget(facts: RolloutFacts, target: PushTarget, texts: TextAccess): RolloutTarget {
   const { halt } = facts.rollout
-  const live = facts.liveOf(target.instanceUid)
-  const isSick = live?.health?.healthy === false
+  const unwell = facts.unwellOf(target.instanceUid)
   const isNamed = halt?.instanceUids.includes(target.instanceUid) ?? false
   return {
     instance_uid: target.instanceUid,
@@ -106,8 +105,8 @@ function toTarget(facts: RolloutFacts, target: PushTarget, texts: TextAccess): R
     stage: stageOf(facts, target),
     status: target.state,
     ...(isNamed ? { stop_reason: halt!.gate } : {}),
-    ...(isSick ? { unhealthy: true as const } : {}),
-    ...errorFields(target.error ?? (isSick ? asError(findInstanceFault(live)) : null), texts),
+    ...(unwell ? { unhealthy: true as const } : {}),
+    ...errorFields(target.error ?? (unwell ? asError(findInstanceFault(unwell)) : null), texts),
     updated_at: target.updatedAt.toISOString(),
   }
 }

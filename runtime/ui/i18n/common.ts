@@ -83,6 +83,7 @@ export const commonTexts = defineTexts({
     },
     healthy: 'healthy',
     unhealthy: 'unhealthy',
+    settling: 'not ready yet',
   },
   fr: {
     firstOf: (shown: number, all: number) => `Les ${formatNumber(shown)} premiers sur ${formatNumber(all)}.`,
@@ -164,5 +165,6 @@ export const commonTexts = defineTexts({
     },
     healthy: 'sain',
     unhealthy: 'en défaut',
+    settling: 'pas encore prêt',
   },
 })

@@ -3,7 +3,7 @@ import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { UnderPush, WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
-import { instanceName, listDiffering } from './instances.ts'
+import { instanceName, isUnwell, listDiffering } from './instances.ts'
 import { isSilent } from './pushes.ts'
 
 /** What is wrong with a workload, most urgent first; the text and the way out follow from it. */
@@ -88,7 +88,7 @@ function diagnoseHealth(workload: WorkloadRecord, topology: WorkloadTopology | n
   const isOfHealth = kind === 'unhealthy' || kind === 'some_unhealthy'
   const count = (isOfHealth ? trouble.count : trouble.unhealthy_count) ?? 0
   if (count === 0) return null
-  const sick = topology?.instances.find(({ healthy }) => !healthy)
+  const sick = topology?.instances.find(isUnwell)
   return {
     kind: 'unhealthy',
     count,

@@ -27,6 +27,13 @@ export function nameInstances(rows: readonly InstanceRow[], workload: Around): (
   }
 }
 
+/** Whether an instance counts as unhealthy, as its workload's status and all counters have it: one that starts does not. */
+export const isUnwell = ({ healthy, settling }: Pick<LiveInstance, 'healthy' | 'settling'>): boolean =>
+  !healthy && settling !== true
+
+/** How well an instance is, the worst first. */
+const rankOfHealth = (instance: LiveInstance): number => (isUnwell(instance) ? 0 : instance.healthy ? 2 : 1)
+
 /** Why an instance stands out, the worst first. */
 export type Oddity = 'failed' | 'unhealthy' | 'applying' | 'differs' | 'other_config' | 'old_version'
 
@@ -44,7 +51,7 @@ export function listOddities(instance: LiveInstance, summary: TopologySummary): 
   const oddities: Oddity[] = []
   const status = instance.remote_config_status?.status
   if (status === 'failed') oddities.push('failed')
-  if (!instance.healthy) oddities.push('unhealthy')
+  if (isUnwell(instance)) oddities.push('unhealthy')
   if (status === 'applying') oddities.push('applying')
   const assigned = instance.assigned_config_hash
   const runs = instance.effective_config_hash
@@ -161,7 +168,7 @@ const byText = (a: string | undefined, b: string | undefined) => compareAsRead(a
 /** How the instances of a workload can be sorted; unless somebody chooses one, the odd ones come first. */
 export const INSTANCE_SORTS = {
   version: (a, b) => byText(a.version, b.version),
-  health: (a, b) => Number(a.healthy) - Number(b.healthy),
+  health: (a, b) => rankOfHealth(a) - rankOfHealth(b),
   // Those of which nothing is known come last.
   why: (a, b) =>
     Number(a.fault === undefined) - Number(b.fault === undefined) ||
@@ -207,7 +214,7 @@ export function listChoices(
   wanted: string | null,
   fits: (instance: LiveInstance) => boolean = () => true,
 ): LiveInstance[] {
-  const sorted = instances.filter(fits).sort((a, b) => Number(a.healthy) - Number(b.healthy))
+  const sorted = instances.filter(fits).sort((a, b) => rankOfHealth(a) - rankOfHealth(b))
   const shown = sorted.slice(0, CHOICES_MAX)
   const looked = instances.find(({ instance_uid: uid }) => uid === wanted)
   return looked === undefined || shown.includes(looked) ? shown : [looked, ...shown]

@@ -4,7 +4,7 @@ import { say } from '../i18n/define.ts'
 import { formatDuration, tick } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { aheadMs, isSaidBelow, listRepeating, partsOf } from '../logic/health.ts'
-import { CHOICES_MAX, listChoices, nameInstances } from '../logic/instances.ts'
+import { CHOICES_MAX, isUnwell, listChoices, nameInstances } from '../logic/instances.ts'
 import { CodeView } from '../parts/code.tsx'
 import { Select } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -34,7 +34,7 @@ function Node({
   return (
     <li>
       <div class="row">
-        <HealthMark healthy={node.healthy} />
+        <HealthMark of={node} />
         <span class="mono">{name}</span>
         {node.status && <span class="muted">{node.status}</span>}
         {node.updated_at && (
@@ -66,7 +66,7 @@ function About({ instance, name }: { instance: InstanceDetail; name: string }) {
       <Pairs
         isInline
         of={[
-          [column.health, <HealthMark healthy={instance.healthy} />],
+          [column.health, <HealthMark of={instance} />],
           [column.config, <ConfigCell instance={instance} />],
           [column.matches, <MatchesCell instance={instance} />],
           [column.version, <span class="mono">{instance.version ?? '–'}</span>],
@@ -123,7 +123,7 @@ export function HealthTab({ workload, topology }: TabProps) {
   const instances = topology.data?.instances ?? []
   const fits = (instance: LiveInstance) => fitsSearch(instance, workload)
   const fitting = instances.filter(fits).length
-  const sick = instances.find((instance) => !instance.healthy) ?? instances[0]
+  const sick = instances.find(isUnwell) ?? instances[0]
   const wanted = query.value.get('instance') ?? sick?.instance_uid ?? null
   const detail = useResource(
     wanted === null ? null : `instance:${workload.id}:${wanted}`,
@@ -147,7 +147,7 @@ export function HealthTab({ workload, topology }: TabProps) {
                 value={wanted ?? ''}
                 options={listChoices(instances, wanted, fits).map((instance) => [
                   instance.instance_uid,
-                  `${instance.healthy ? '' : '▲ '}${nameOf(instance.instance_uid)}`,
+                  `${isUnwell(instance) ? '▲ ' : ''}${nameOf(instance.instance_uid)}`,
                 ])}
                 onValue={(uid) => setQuery({ instance: uid })}
               />

@@ -90,7 +90,7 @@ function columnsOf(
   const cells: Record<ColumnId, Pick<TableColumn<LiveInstance>, 'look' | 'narrowTitle' | 'cell'>> = {
     instance: { cell: (instance) => <Name instance={instance} workload={workload} /> },
     version: { look: 'mono', narrowTitle: column.version, cell: (instance) => instance.version ?? '–' },
-    health: { cell: (instance) => <HealthMark healthy={instance.healthy} /> },
+    health: { cell: (instance) => <HealthMark of={instance} /> },
     why: { look: 'text', cell: (instance) => <span class="warn">{describeFault(instance)}</span> },
     config: { cell: (instance) => <ConfigCell instance={instance} told={told} /> },
     matches: { narrowTitle: column.matches, cell: (instance) => <MatchesCell instance={instance} /> },

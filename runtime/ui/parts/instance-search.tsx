@@ -3,7 +3,7 @@ import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { instanceName, matchesInstance } from '../logic/instances.ts'
+import { instanceName, isUnwell, matchesInstance } from '../logic/instances.ts'
 import { query, setQuery } from '../state/router.ts'
 
 /** Whether an instance has what is searched for, in the reader's words as well. */
@@ -12,6 +12,7 @@ export function fitsSearch(instance: LiveInstance, workload: WorkloadRecord): bo
   if (search === '') return true
   const words = say(commonTexts)
   const status = instance.remote_config_status?.status
+  const health = isUnwell(instance) ? 'unhealthy' : instance.healthy ? 'healthy' : 'settling'
   return matchesInstance(
     {
       texts: [
@@ -21,7 +22,8 @@ export function fitsSearch(instance: LiveInstance, workload: WorkloadRecord): bo
         instance.effective_config_hash,
       ],
       states: [
-        ...(instance.healthy ? ['healthy', words.healthy] : ['unhealthy', words.unhealthy]),
+        health,
+        words[health],
         ...(status === undefined ? [] : [status, (words.push as Record<string, string>)[status] ?? '']),
       ],
     },

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { shownStatusOf } from '../../../lib/model/workload-states.ts'
+import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
@@ -62,9 +63,19 @@ export function PushMark({ state }: { state: string }) {
   )
 }
 
-/** What an instance or a component says of its health. */
-export function HealthMark({ healthy }: { healthy: boolean }) {
+/** What an instance or a component says of its health; one that is not ready yet does not count as unhealthy. */
+export function HealthMark({
+  of: { healthy, settling },
+}: {
+  of: Pick<LiveInstance, 'healthy' | 'settling'>
+}) {
   const words = say(commonTexts)
+  if (settling)
+    return (
+      <Mark tone="idle" shape="half">
+        {words.settling}
+      </Mark>
+    )
   return healthy ? (
     <Mark tone="ok" shape="full">
       {words.healthy}

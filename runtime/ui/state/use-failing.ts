@@ -1,5 +1,6 @@
 import type { HealthNode, LiveInstance } from '../../../lib/wire/instances.ts'
 import { countFailing, findComplaint } from '../logic/health.ts'
+import { isUnwell } from '../logic/instances.ts'
 import { api } from './endpoints.ts'
 import { touchesWorkload, useResource } from './use-resource.ts'
 
@@ -21,10 +22,10 @@ const NONE: Failing = { components: new Map(), complaint: null, isAwaited: false
 /** What the unhealthy ones of these instances complain of. */
 export function useFailing(
   workloadId: string,
-  instances: readonly Pick<LiveInstance, 'healthy' | 'instance_uid'>[],
+  instances: readonly Pick<LiveInstance, 'healthy' | 'settling' | 'instance_uid'>[],
 ): Failing {
   const uids = instances
-    .filter(({ healthy }) => !healthy)
+    .filter(isUnwell)
     .slice(0, ASKED_MAX)
     .map(({ instance_uid: uid }) => uid)
   const failing = useResource<Failing>(
