@@ -390,6 +390,56 @@ function Notices({ workload, base }: { workload: WorkloadRecord; base: Base }) {
   )
 }
 
+/** What the service says of a draft, whom it would reach, and the request for it. */
+function Judged({
+  workload,
+  draft,
+  plan,
+  validation,
+  isStale,
+  instances,
+  blocker,
+  isManaged,
+}: {
+  workload: WorkloadRecord
+  draft: DraftState
+  plan: ConfigPlan | null
+  validation: Resource<ValidationResult>
+  isStale: boolean
+  instances: readonly LiveInstance[]
+  blocker: string | null
+  isManaged: boolean
+}) {
+  // A bare placeholder may also be meant for the collector, so fields for them are only shown for a draft from a
+  // template, or where the checks warn of them.
+  const mayHoldPlaceholders =
+    query.value.has('template') ||
+    validation.data?.warnings.some(({ code }) => code === 'unfilled_placeholder') === true
+  return (
+    <div>
+      {mayHoldPlaceholders && <Placeholders draft={draft.text.value} onFill={draft.replace} />}
+      <Checks of={validation} isStale={isStale} isAway={plan !== null && findsNobody(plan)} />
+      {plan && <PolicyPane plan={plan} />}
+      {plan && (
+        <ReachPane
+          plan={plan}
+          workload={workload}
+          instances={instances}
+          environment={environmentOf(workload)}
+        />
+      )}
+      <RequestForm
+        workload={workload}
+        draft={draft.text.value}
+        hash={isStale ? undefined : plan?.config_hash}
+        blocker={blocker}
+        isProduction={plan?.prod_target === true}
+        isManaged={isManaged}
+      />
+    </div>
+  )
+}
+
 function Draft({
   workload,
   begun,
@@ -401,37 +451,34 @@ function Draft({
 }) {
   const { base, hasMoved, take } = useKeptBase(workload, begun)
   const draft = useDraft(workload, base)
-  const { validation, plan, rested, isStale } = useChecks(workload, draft.text.value, base)
-  const takeNew =
-    take &&
-    (() => {
-      const { start } = take()
-      if (draft.text.value === base.start) draft.replace(start)
-    })
+  const text = draft.text.value
+  const { validation, plan, rested, isStale } = useChecks(workload, text, base)
   const before = useBefore(base, rested)
-  const words = say(changeTexts)
   const topology = useResource(
     `topology:${workload.id}`,
     (abort) => api.topology(workload.id, abort),
     touchesWorkload(workload.id),
   )
-  // A bare placeholder may also be meant for the collector, so fields for them are only shown for a draft from a
-  // template, or where the checks warn of them.
-  const mayHoldPlaceholders =
-    query.value.has('template') ||
-    validation.data?.warnings.some(({ code }) => code === 'unfilled_placeholder') === true
+  const instances = topology.data?.instances ?? []
+  const takeNew = () => {
+    const newer = take?.()
+    // Where nothing was written yet, the draft is what is active now.
+    if (newer && text === base.start) draft.replace(newer.start)
+  }
+  const blocker = hasMoved ? say(changeTexts).mustCompare : findBlocker(workload, base, text, validation.data)
+  const judged = { plan: plan.data, validation, isStale, instances, blocker }
   return (
     <div class="two" style={{ marginTop: '24px' }}>
       <div class="stack">
         <Notices workload={workload} base={base} />
-        {hasMoved && <BaseMoved workload={workload} onTake={takeNew} />}
+        {hasMoved && <BaseMoved workload={workload} onTake={take && takeNew} />}
         <DraftPane
           workload={workload}
           base={base}
           draft={draft}
           validation={validation}
           plan={isStale ? null : plan.data}
-          instances={topology.data?.instances ?? []}
+          instances={instances}
         />
         <DiffSummary
           workloadId={workload.id}
@@ -443,29 +490,7 @@ function Draft({
           whyNothing={unless('config:read_content')}
         />
       </div>
-      <div>
-        {mayHoldPlaceholders && <Placeholders draft={draft.text.value} onFill={draft.replace} />}
-        <Checks of={validation} isStale={isStale} isAway={plan.data !== null && findsNobody(plan.data)} />
-        {plan.data && <PolicyPane plan={plan.data} />}
-        {plan.data && (
-          <ReachPane
-            plan={plan.data}
-            workload={workload}
-            instances={topology.data?.instances ?? []}
-            environment={environmentOf(workload)}
-          />
-        )}
-        <RequestForm
-          workload={workload}
-          draft={draft.text.value}
-          hash={isStale ? undefined : plan.data?.config_hash}
-          blocker={
-            hasMoved ? words.mustCompare : findBlocker(workload, base, draft.text.value, validation.data)
-          }
-          isProduction={plan.data?.prod_target === true}
-          isManaged={isManaged}
-        />
-      </div>
+      <Judged workload={workload} draft={draft} isManaged={isManaged} {...judged} />
     </div>
   )
 }
