@@ -1,3 +1,6 @@
+import type { DriftItem } from '../../../lib/wire/drift.ts'
+import type { HubFrame, WorkloadUpdate } from '../../../lib/wire/hub.ts'
+
 /** True of each that drifted, or a consequence of it: they say nothing beside another reason. */
 const SAYS_NO_MORE: ReadonlySet<string> = new Set([
   'drifted',
@@ -9,4 +12,35 @@ const SAYS_NO_MORE: ReadonlySet<string> = new Set([
 export function tellingReasons(reasons: readonly string[]): readonly string[] {
   const telling = reasons.filter((reason) => !SAYS_NO_MORE.has(reason))
   return telling.length > 0 ? telling : reasons.filter((reason) => reason !== 'config_drift_alert')
+}
+
+/** Whether a workload is told otherwise than the list of drift has it. */
+function saysOtherwise(item: DriftItem, { workload }: WorkloadUpdate): boolean {
+  const has = (reason: string) => item.drift_reasons?.includes(reason) === true
+  // One that was too old stays so as long as its alert is open.
+  const wasOutdated =
+    has('version_outdated') && !(item.has_version_outdated_alert && !workload.version_outdated)
+  return (
+    has('drifted') !== workload.drifted_instance_count > 0 ||
+    has('altered') !== (workload.altered_instance_count ?? 0) > 0 ||
+    wasOutdated !== workload.version_outdated ||
+    item.version !== workload.version ||
+    item.accepts_remote_config !== workload.accepts_remote_config ||
+    (workload.active_config_hash ?? item.expected_config_hash) !== item.expected_config_hash
+  )
+}
+
+/**
+ * Whether the list of drift is to be read again after a frame. A config that somebody changed on a host, and a version
+ * that is recommended now, are told by workloads alone, which are told of by the thousand: most say nothing new.
+ */
+export function touchesDrift(frame: HubFrame, items: readonly DriftItem[]): boolean {
+  if (frame.type === 'push_update' || frame.type === 'alert_update') return true
+  const itemOf = (id: string) => items.find(({ workload_id: of }) => of === id)
+  if (frame.type === 'workload_removed') return itemOf(frame.workload_id) !== undefined
+  if (frame.type !== 'workload_update') return false
+  const { workload } = frame
+  const item = itemOf(workload.id)
+  const isListed = workload.type === 'collector' && !workload.archived_at
+  return item === undefined ? isListed : !isListed || saysOtherwise(item, frame)
 }

@@ -9,7 +9,7 @@ import { postureTexts } from '../i18n/posture.ts'
 import { describeReason } from '../i18n/trouble.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import type { Tone } from '../logic/diagnosis.ts'
-import { tellingReasons } from '../logic/drift.ts'
+import { tellingReasons, touchesDrift } from '../logic/drift.ts'
 import { Action } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import type { Shape } from '../parts/icons.tsx'
@@ -18,8 +18,9 @@ import { Ago, Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
+import { soonFor } from '../state/refetch.ts'
 import { hrefWith, query, setQuery } from '../state/router.ts'
-import { useResource } from '../state/use-resource.ts'
+import { type Resource, useResource } from '../state/use-resource.ts'
 
 const LOOK: Record<DriftStatus, readonly [Tone, Shape]> = {
   remote_config_unsupported: ['idle', 'dot'],
@@ -166,8 +167,8 @@ const saysReason =
   ({ drift_reasons: reasons }: DriftItem): boolean =>
     reasons?.includes(reason) === true
 
-/** Whether it says itself that it does not run what it was assigned. */
-const saysDrifted = (item: DriftItem): boolean => saysReason('drifted')(item) || item.has_config_drift_alert
+/** Whether instances of it say themselves that they do not run what they were assigned. */
+const saysDrifted = saysReason('drifted')
 
 /** Whom each counter counts: each is a filter. */
 const COUNTED: Record<CountKey, (item: DriftItem) => boolean> = {
@@ -223,10 +224,11 @@ function Overview({ drift }: { drift: DriftOverview }) {
 
 /** What differs from its assigned config, with the cause. */
 export function DriftPage() {
-  const drift = useResource(
+  const drift: Resource<DriftOverview> = useResource(
     'drift',
     (abort) => api.drift(abort),
-    (frame) => frame.type === 'push_update' || frame.type === 'alert_update',
+    (frame) => touchesDrift(frame, drift.data?.items ?? []),
+    () => soonFor(drift.data?.items.length ?? 0),
   )
   return (
     <>

@@ -33,6 +33,7 @@ import { Table, type TableColumn } from '../parts/table.tsx'
 import { WhyLink } from '../parts/trouble.tsx'
 import { api } from '../state/endpoints.ts'
 import { labelOf, lineOf } from '../state/names.ts'
+import { soonFor } from '../state/refetch.ts'
 import { query, setQuery } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
 import { usePages } from '../state/use-pages.ts'
@@ -415,10 +416,6 @@ function Worst({ of: { worst, troubled_count: troubledCount } }: { of: FleetSumm
     </ul>
   )
 }
-
-/** Until when frames are gathered before a large fleet is counted again, with a random part for each browser. */
-const LARGE_FLEET = 3_000
-const soonFor = (count: number): number => (count > LARGE_FLEET ? 2_000 + Math.random() * 2_000 : 250)
 
 const COUNTED: ReadonlySet<HubFrame['type']> = new Set([
   'workload_update',

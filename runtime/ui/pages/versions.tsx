@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import type { HubFrame } from '../../../lib/wire/hub.ts'
 import type {
   RecommendedVersion,
   UnsupportedComponent,
@@ -19,9 +20,10 @@ import { Table, type TableColumn } from '../parts/table.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
+import { soonFor } from '../state/refetch.ts'
 import { hrefWith, query } from '../state/router.ts'
 import { may } from '../state/session.ts'
-import { useResource } from '../state/use-resource.ts'
+import { type Resource, useResource } from '../state/use-resource.ts'
 
 /** A collector of the answer as a link. */
 function RowName({
@@ -300,16 +302,31 @@ function Unsupported({ of: { first: rows, count } }: { of: VersionOverview['unsu
   )
 }
 
+/** What a workload runs, and that another version is recommended, is told by the workloads. */
+const touchesVersions = ({ type }: HubFrame): boolean =>
+  type === 'workload_update' || type === 'workload_removed'
+
+/** All of the fleet is assessed anew for it: less often than it is counted. */
+const soonForVersions = (known: VersionOverview | null): number => 4 * soonFor(known?.counts.all ?? 0)
+
 /** The fleet against the recommended version, and what stands in the way. */
 export function VersionsPage() {
   const words = say(postureTexts)
   // The address may name another version to compare the fleet with; nothing is stored by that.
   const asked = query.value.get('recommended')
   const show = query.value.get('show')
-  const versions = useResource(`versions:${asked ?? ''}:${show ?? ''}`, (abort) =>
-    api.versions(asked, show, abort),
+  const versions: Resource<VersionOverview> = useResource(
+    `versions:${asked ?? ''}:${show ?? ''}`,
+    (abort) => api.versions(asked, show, abort),
+    touchesVersions,
+    () => soonForVersions(versions.data),
   )
-  const recommended = useResource('recommended-version', (abort) => api.recommendedVersion(abort))
+  const recommended = useResource(
+    'recommended-version',
+    (abort) => api.recommendedVersion(abort),
+    touchesVersions,
+    () => soonForVersions(versions.data),
+  )
   const reload = () => {
     versions.reload()
     recommended.reload()

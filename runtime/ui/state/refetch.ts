@@ -4,6 +4,13 @@ import { onFrame, resyncCount } from './hub.ts'
 /** Frames come in bursts: what they touch is fetched once, this long after the first. */
 const SOON_MS = 250
 
+/** From how many workloads on a fleet is large. */
+const LARGE_FLEET = 3_000
+
+/** How long frames are gathered before a fleet of so many is looked at again: a large one longer, with a random part for each browser. */
+export const soonFor = (count: number): number =>
+  count > LARGE_FLEET ? 2_000 + Math.random() * 2_000 : SOON_MS
+
 /** Fetches again after a reconnect, and shortly after a frame that touches what is shown. */
 export interface Refetching {
   /** Fetch now; what is being fetched is given up. */

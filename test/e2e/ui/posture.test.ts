@@ -68,6 +68,19 @@ test('fleet, versions and drift are measured by the one version that somebody re
   await expect.poll(() => page.getByRole('link', { name: 'gateway', exact: true }).count()).toBe(0)
   await page.goto('/drift?all=true')
   await expect.poll(() => page.locator('.quant').textContent()).toMatch(/1outdated/)
+  // What somebody else recommends meanwhile shows on an open page as well.
+  const recommend = (version: string) =>
+    service.api.call('PUT', '/api/settings/recommended-version', { version })
+  await page.goto('/versions')
+  await page.getByText(/Measured by 0\.140\.0/).waitFor()
+  await recommend('0.150.0')
+  await page.getByText(/Measured by 0\.150\.0/).waitFor()
+  await share('0.149.0').getByText('below', { exact: true }).waitFor()
+  await page.goto('/drift?all=true')
+  await expect.poll(() => page.locator('.quant').textContent()).toMatch(/3outdated/)
+  await recommend('0.151.0')
+  await recommend('0.140.0')
+  await expect.poll(() => page.locator('.quant').textContent()).toMatch(/1outdated/)
   expect(seen.complaints).toEqual([])
 })
 
