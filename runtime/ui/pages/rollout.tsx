@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import type { RolloutStatus } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord, RolloutStage } from '../../../lib/wire/rollouts.ts'
 import { describeAftermath, describeTakenBack } from '../i18n/aftermath.ts'
-import { describeError } from '../i18n/causes.ts'
+import { describeWhy } from '../i18n/causes.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
@@ -456,7 +456,7 @@ function Members({ of, nameOf }: { of: RolloutRecord; nameOf: NameOf }) {
   const answer = of.aftermath?.push_id === undefined ? null : of.aftermath
   const all = of.stages.reduce((most, stage) => Math.max(most, stage.target_count), 0)
   if (of.targets.length === 0) return null
-  const hasReasons = of.targets.some((target) => target.stop_reason || target.error_cause)
+  const hasReasons = of.targets.some((target) => target.stop_reason || describeWhy(target) !== '')
   return (
     <section class="stack tight">
       <h2>{words.members}</h2>
@@ -499,9 +499,7 @@ function Members({ of, nameOf }: { of: RolloutRecord; nameOf: NameOf }) {
             <td class="muted">
               <Ago at={target.updated_at} />
             </td>
-            {hasReasons && (
-              <td class="bad text">{target.error_cause ? describeError(target) : nameReason(target)}</td>
-            )}
+            {hasReasons && <td class="bad text">{describeWhy(target) || nameReason(target)}</td>}
           </tr>
         ))}
       </Sheet>

@@ -1,6 +1,6 @@
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { HeterogeneityFlag, TopologySummary } from '../../../lib/wire/topology.ts'
-import { describeError } from '../i18n/causes.ts'
+import { describeWhy } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatList, shortHash } from '../i18n/format.ts'
 import { describeReason } from '../i18n/trouble.ts'
@@ -12,7 +12,7 @@ export function describeOddity(oddity: Oddity, instance: LiveInstance): string {
   const words = say(workloadTexts).odd
   switch (oddity) {
     case 'failed': {
-      return describeError(instance.remote_config_status ?? {}) || words.failed
+      return describeWhy(instance.remote_config_status ?? {}) || words.failed
     }
     case 'other_config':
       return words.runs(shortHash(instance.effective_config_hash))
