@@ -67,6 +67,7 @@ export class FrontLink {
   #upMs: number
   /** How long there was no link before the present one, in all. */
   #formerDownMs = 0
+  #saidCount = 0
 
   constructor(parts: FrontLinkParts) {
     this.#parts = parts
@@ -95,6 +96,11 @@ export class FrontLink {
   /** For how long there was no link since this process started, for whatever reason, in all, in milliseconds. */
   get downSumMs(): number {
     return this.#formerDownMs + (this.isUp ? 0 : this.#parts.clock.monotonicMs() - this.#upMs)
+  }
+
+  /** How many entries were written on links to owners. */
+  get saidCount(): number {
+    return this.#saidCount
   }
 
   /** Whether the owner speaks no version of a link that this build speaks: only another owner brings a link. */
@@ -178,6 +184,11 @@ export class FrontLink {
     return typeof opened === 'number' ? null : opened
   }
 
+  #say(writer: BatchWriter<FrontEntry>, entry: FrontEntry): void {
+    this.#saidCount++
+    writer.push(entry)
+  }
+
   #use(socket: WebSocket, owner: Owner): void {
     const { versions = LINK_VERSIONS, clock, timers, onSilent, log } = this.#parts
     const agents = this.#parts.agents()
@@ -200,7 +211,7 @@ export class FrontLink {
         else socket.send(text)
       },
     })
-    const out = { version, epoch, send: (entry: FrontEntry) => writer.push(entry) }
+    const out = { version, epoch, send: (entry: FrontEntry) => this.#say(writer, entry) }
     socket.on('message', (data: RawData) => {
       // What had arrived before the cut is still given out.
       if (this.#isCut) return

@@ -5,6 +5,8 @@ import type { Metric } from '../metrics.ts'
 export interface FrontFacts extends FrontCounts {
   isOwner: boolean
   hasLink: boolean
+  /** Entries that it has written on links. */
+  saidCount: number
   skewMs: number
   slowBrowsers: number
   /** How long it had no link to an owner, in all. */
@@ -61,6 +63,7 @@ export function frontMetrics(facts: FrontFacts): Metric[] {
     one('gauge', 'muster_front_kept_bytes', 'What agents have said, for the next owner.', facts.keptBytes),
     one('counter', 'muster_front_absorbed_total', 'Beats that were answered here alone.', facts.absorbed),
     one('counter', 'muster_front_forwarded_total', 'Messages that were passed on.', facts.forwarded),
+    one('counter', 'muster_front_entries_total', 'Entries written on links to owners.', facts.saidCount),
     one('counter', 'muster_front_replayed_total', 'Agents of which a new owner was told.', facts.replayed),
     one('counter', 'muster_front_offers_not_sent_total', 'Offers that did not leave.', facts.offersNotSent),
     one(

@@ -432,6 +432,7 @@ class Member implements RunningMember {
       ...this.agents.counts,
       isOwner: owner !== null,
       hasLink: this.#link.isUp,
+      saidCount: this.#link.saidCount,
       skewMs: this.#membership.skewMs,
       ...this.#pipes.stats,
       downSumMs: this.#link.downSumMs,

@@ -74,6 +74,7 @@ describe('the metrics', () => {
       refused: 0,
       isOwner: true,
       hasLink: true,
+      saidCount: 0,
       skewMs: 0,
       slowBrowsers: 0,
       downSumMs: 0,

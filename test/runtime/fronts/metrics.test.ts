@@ -19,6 +19,12 @@ it('of a process that does not own tell how full its listeners are, the internal
       expect(metrics).toContain(`muster_connections_turned_away_total{listener="${listener}"} 0`)
     }
     expect(metrics).toContain('muster_front_agents_refused_total 0')
+    // It says how many agents it has, each five seconds.
+    await eventually('entries on its link are counted', async () =>
+      /^muster_front_entries_total [1-9]/m.test(
+        await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
+      ),
+    )
   } finally {
     await front.stop()
     await owner.stop()
