@@ -2,6 +2,7 @@ import { endOffer } from '../../lib/fleet/state/offer-state.ts'
 import { wearLabels } from '../../lib/fleet/state/state.ts'
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
 import { type Database, DatabaseUnavailable } from '../../lib/store/db.ts'
+import type { Ground } from '../../runtime/compose.ts'
 import type { Flaw, SimService } from './service/sim-service.ts'
 import type { Trouble } from './troubles.ts'
 
@@ -67,6 +68,20 @@ export const FLAWS: Readonly<Record<string, { troubles: readonly Trouble[]; flaw
     troubles: ['repeatedStatuses', 'pollers'],
     first: 3,
     flaw: { service: takingOldForNews },
+  },
+  'takes for unreadable what busy threads had no room to read': {
+    troubles: ['busyWorkers', 'effectiveConfigs'],
+    first: 20,
+    flaw: { ground: (ground) => ({ ...ground, readConfigs: takingBusyForUnreadable(ground.readConfigs!) }) },
+  },
+  'asks nobody for a list of components of which it knows the hash': {
+    troubles: ['componentsByHash'],
+    first: 4,
+    flaw: { service: askingForNoLists },
+  },
+  'hears an APPLIED only after an APPLYING': {
+    troubles: ['coalescing'],
+    flaw: { service: hearingNoneThatSkips },
   },
   'forgets that a send found no room': {
     troubles: ['droppedSends'],
@@ -158,6 +173,35 @@ function takingOldForNews({ fleet }: SimService): void {
       if (instance.reported.hash === said.hash && instance.reported.status === 'applied')
         endOffer(instance, 'applied')
     return receive(connection, report, about)
+  }
+}
+
+function takingBusyForUnreadable(readers: NonNullable<Ground['readConfigs']>): typeof readers {
+  const normalise: typeof readers.normalise = async (...text) => {
+    const read = await readers.normalise(...text)
+    return read === 'busy' ? null : read
+  }
+  return { ...readers, normalise }
+}
+
+function askingForNoLists({ fleet }: SimService): void {
+  const receive = fleet.receive.bind(fleet)
+  fleet.receive = (...heard) => {
+    const { message, ...rest } = receive(...heard)
+    const { reportAvailableComponents: _, ...asked } = message
+    return { message: asked, ...rest }
+  }
+}
+
+/** The process passes over an APPLIED of what the agent has not said before that it applies it. */
+function hearingNoneThatSkips({ fleet }: SimService): void {
+  const receive = fleet.receive.bind(fleet)
+  fleet.receive = (connection, report, about) => {
+    const { remoteConfigStatus: said, attributes } = report
+    const { reported, offer } = fleet.state.instances.get(report.uid) ?? {}
+    const isAnswer = said?.status === 'applied' && attributes === null && offer?.hash === said.hash
+    const isSkipped = isAnswer && reported?.isKnown === true && reported.hash !== said.hash
+    return receive(connection, isSkipped ? { ...report, remoteConfigStatus: null } : report, about)
   }
 }
 
