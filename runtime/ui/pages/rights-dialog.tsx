@@ -3,11 +3,14 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { nameRight, nameRights, rightsTexts } from '../i18n/rights.ts'
 import { settingsTexts } from '../i18n/settings.ts'
+import { tokenTexts } from '../i18n/tokens.ts'
 import { describeScopes } from '../i18n/user-groups.ts'
 import { Action } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Loaded } from '../parts/failure.tsx'
-import { Table } from '../parts/table.tsx'
+import { Table, type TableColumn } from '../parts/table.tsx'
+import { useRevocation } from '../parts/token-table.tsx'
+import type { Result } from '../state/api.ts'
 import { api } from '../state/endpoints.ts'
 import { useResource } from '../state/use-resource.ts'
 
@@ -29,41 +32,65 @@ function Why({ right: { groups, scopes, withheld } }: { right: Right }) {
   )
 }
 
-function Tokens({ tokens }: { tokens: readonly TokenRights[] }) {
+/** The tokens of a holder, and what each of them may; with `revoke` they can be taken away. */
+function Tokens({
+  tokens,
+  revoke,
+  onRevoked,
+}: {
+  tokens: readonly TokenRights[]
+  revoke: ((id: string) => Promise<Result<void>>) | null
+  onRevoked: () => void
+}) {
   const words = say(rightsTexts)
+  const verb = say(tokenTexts).revoke
+  const { ask, dialog } = useRevocation(revoke, onRevoked)
   if (tokens.length === 0) return null
+  const actions: TableColumn<TokenRights> = {
+    title: say(commonTexts).actions,
+    isTitleHidden: true,
+    cell: (token) => (
+      <Action kind="plain" label={`${verb} ${token.name}`} onClick={() => ask(token)}>
+        {verb}
+      </Action>
+    ),
+  }
   return (
-    <Table
-      label={words.tokens}
-      rows={tokens}
-      keyOf={({ id }) => id}
-      columns={[
-        {
-          title: words.token.name,
-          look: 'text',
-          cell: ({ name, idle }) => (
-            <>
-              {name} {idle && <span class="sub warn">{words.idle[idle]}</span>}
-            </>
-          ),
-        },
-        {
-          title: words.token.may,
-          narrowTitle: words.token.may,
-          look: 'text',
-          cell: ({ rights }) => nameRights(rights) || words.nothing,
-        },
-        {
-          title: words.token.not,
-          narrowTitle: words.token.not,
-          look: 'text',
-          cell: ({ withheld }) =>
-            withheld
-              .map(({ permission, why }) => `${nameRight(permission)} (${words.why[why]})`)
-              .join(' · ') || '–',
-        },
-      ]}
-    />
+    <>
+      <Table
+        label={words.tokens}
+        rows={tokens}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            title: words.token.name,
+            look: 'text',
+            cell: ({ name, idle }) => (
+              <>
+                {name} {idle && <span class="sub warn">{words.idle[idle]}</span>}
+              </>
+            ),
+          },
+          {
+            title: words.token.may,
+            narrowTitle: words.token.may,
+            look: 'text',
+            cell: ({ rights }) => nameRights(rights) || words.nothing,
+          },
+          {
+            title: words.token.not,
+            narrowTitle: words.token.not,
+            look: 'text',
+            cell: ({ withheld }) =>
+              withheld
+                .map(({ permission, why }) => `${nameRight(permission)} (${words.why[why]})`)
+                .join(' · ') || '–',
+          },
+          ...(revoke === null ? [] : [actions]),
+        ]}
+      />
+      {dialog}
+    </>
   )
 }
 
@@ -100,7 +127,11 @@ export function RightsDialog({
               ]}
             />
             {found.rights.some(({ scopes }) => scopes !== undefined) && <p class="muted">{words.texts}</p>}
-            <Tokens tokens={found.tokens} />
+            <Tokens
+              tokens={found.tokens}
+              revoke={id === null ? null : (token) => api.revokeTokenOf(id, token)}
+              onRevoked={rights.reload}
+            />
           </>
         )}
       </Loaded>

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { IN_PERSON, IN_PERSON_IN_PART, PERMISSIONS } from '../../../lib/model/permissions.ts'
 import type { ApiTokenCreated, ApiTokenRecord, ApiTokenRequest } from '../../../lib/wire/identity.ts'
 import { commonTexts } from '../i18n/common.ts'
@@ -191,6 +192,33 @@ function columnsOf(
   ]
 }
 
+/** The way to take a token away, once somebody has said yes; none without `revoke`. */
+export function useRevocation(
+  revoke: ((id: string) => Promise<Result<void>>) | null,
+  onRevoked: () => void,
+): { ask: (token: NamedToken) => void; dialog: ComponentChildren } {
+  const words = say(tokenTexts)
+  const { about, open, close, done } = useDialog<NamedToken>(onRevoked)
+  if (about === null || revoke === null) return { ask: open, dialog: null }
+  const act = async () => {
+    const result = await revoke(about.id)
+    if (!result.ok) {
+      close()
+      return toastFailure(result)
+    }
+    toast(words.revoked)
+    done()
+  }
+  const dialog = (
+    <FormDialog title={words.revoke} onClose={close} kind="danger primary" send={words.revoke} onSend={act}>
+      <p>{words.revokeAsk(about.name)}</p>
+    </FormDialog>
+  )
+  return { ask: open, dialog }
+}
+
+type NamedToken = Pick<ApiTokenRecord, 'id' | 'name'>
+
 /** A holder's tokens, each to be revoked. */
 export function TokenTable({
   label,
@@ -207,31 +235,12 @@ export function TokenTable({
   hasMakers?: boolean
 }) {
   const words = say(tokenTexts)
-  const { about, open, close, done } = useDialog<ApiTokenRecord>(onRevoked)
-  const act = async (token: ApiTokenRecord) => {
-    const result = await revoke(token.id)
-    if (!result.ok) {
-      close()
-      return toastFailure(result)
-    }
-    toast(words.revoked)
-    done()
-  }
+  const { ask, dialog } = useRevocation(revoke, onRevoked)
   if (tokens.length === 0) return <p class="empty">{words.none}</p>
   return (
     <>
-      <Table label={label} columns={columnsOf(open, hasMakers)} rows={tokens} keyOf={({ id }) => id} />
-      {about !== null && (
-        <FormDialog
-          title={words.revoke}
-          onClose={close}
-          kind="danger primary"
-          send={words.revoke}
-          onSend={() => act(about)}
-        >
-          <p>{words.revokeAsk(about.name)}</p>
-        </FormDialog>
-      )}
+      <Table label={label} columns={columnsOf(ask, hasMakers)} rows={tokens} keyOf={({ id }) => id} />
+      {dialog}
     </>
   )
 }
