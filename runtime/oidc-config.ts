@@ -1,4 +1,4 @@
-import type { OidcSettings } from '../lib/identity/oidc/settings.ts'
+import { isForManyTenants, MANY_TENANTS, type OidcSettings } from '../lib/identity/oidc/settings.ts'
 import { isEmail } from '../lib/model/emails.ts'
 import { isLoopback } from './listen-address.ts'
 import { withoutSlashes } from './without-slashes.ts'
@@ -78,6 +78,7 @@ function readOidc(
   if (issuer === '') return { ok: true, settings: null }
   if (readUrl(issuer) === null)
     return fault('OIDC_ISSUER must be the https URL of one issuer (http on this machine only)')
+  if (isForManyTenants(issuer)) return fault(`OIDC_ISSUER is of no single tenant: ${MANY_TENANTS}`)
   if (publicUrl === '')
     return fault('OIDC_ISSUER needs MUSTER_PUBLIC_URL, from which the redirect URI derives')
   const clientId = text('OIDC_CLIENT_ID').trim()

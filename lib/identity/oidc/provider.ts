@@ -5,7 +5,7 @@ import type { Clock } from '../../clock.ts'
 import { type Claims, type ExternalIdentity, readIdentity } from './claims.ts'
 import { checkLogoutToken, type LogoutToken, type TellInvalid } from './logout-token.ts'
 import { KeysUnavailable, openPublishedKeys } from './published-keys.ts'
-import type { OidcSettings } from './settings.ts'
+import { isForManyTenants, MANY_TENANTS, type OidcSettings } from './settings.ts'
 
 /** What the browser keeps of a sign-in while it is at the provider. */
 export interface Flow {
@@ -98,6 +98,8 @@ async function askProvider({ settings, clock, fetch, wait }: Parts): Promise<Dis
     },
   )
   const metadata = config.serverMetadata()
+  if (isForManyTenants(metadata.issuer))
+    throw new Error(`Cannot sign in with ${metadata.issuer}: ${MANY_TENANTS}`)
   const timeoutMs = TIMEOUT_S * 1_000
   const keys = openPublishedKeys(new URL(metadata.jwks_uri ?? ''), { clock, timeoutMs, fetch, wait })
   return { metadata, keys, atMs: clock.monotonicMs() }

@@ -21,3 +21,15 @@ export interface OidcSettings {
   /** The address that the provider sends browsers back to. */
   callbackUrl: string
 }
+
+/** Why an issuer that stands for the tenants of everybody is none: each of its tokens names another one. */
+export const MANY_TENANTS = 'it stands for every tenant, and OIDC_ISSUER has to name one'
+
+/** Whether an issuer stands for the tenants of everybody, as Entra's `common` and `organizations` do. */
+export function isForManyTenants(issuer: string): boolean {
+  if (issuer.includes('{tenantid}') || issuer.includes('%7Btenantid%7D')) return true
+  const { hostname, pathname } = new URL(issuer)
+  return (
+    hostname === 'login.microsoftonline.com' && /^\/(common|organizations|consumers)(\/|$)/i.test(pathname)
+  )
+}

@@ -102,6 +102,14 @@ describe('the provider', () => {
     }
   })
 
+  it('is none where its metadata stand for every tenant, whatever the library makes of them', async () => {
+    const host = 'https://login.microsoftonline.com'
+    answers['/common/v2.0/.well-known/openid-configuration'] = () =>
+      json({ ...METADATA, issuer: `${host}/{tenantid}/v2.0` })
+    const begun = await open(settingsFor(`${host}/common/v2.0`, 'https://muster.example')).begin(FLOW)
+    expect(String(begun.ok ? begun.url : (begun.cause as Error).message)).toContain('stands for every tenant')
+  })
+
   it('is sent a browser with what ties the answer to it, and never with the verifier', async () => {
     const begun = await open().begin(FLOW)
     if (!begun.ok) throw begun.cause
