@@ -65,6 +65,10 @@ function withoutSecrets(value: unknown, isSecret: boolean): unknown {
 const GOOD = new Set(['connected', 'applied', 'approved', 'pushed', 'succeeded', 'unchanged', 'done'])
 const BAD = new Set(['failed', 'critical', 'rejected', 'disconnected', 'held', 'refused', 'halted'])
 
+/** Whether words have a colour: on a terminal, unless NO_COLOR says that nothing has. */
+export const hasColour = ({ isTerminal, env }: Pick<ClientIo, 'isTerminal' | 'env'>): boolean =>
+  isTerminal && !env['NO_COLOR']
+
 /** A table whose columns stand below each other; words that say how something is have a colour on a terminal. */
 export function printTable(
   io: ClientIo,
@@ -77,11 +81,11 @@ export function printTable(
   const widths = titles.map((title, column) =>
     Math.max(title.length, ...clean.map((row) => row[column]?.length ?? 0)),
   )
-  const hasColour = io.isTerminal && !io.env['NO_COLOR']
+  const isColoured = hasColour(io)
   const line = (cells: readonly string[]) => {
     const padded = cells.map((cell, column) => {
       const filler = ' '.repeat(column === cells.length - 1 ? 0 : widths[column]! - cell.length + 2)
-      return `${hasColour ? colour(cell) : cell}${filler}`
+      return `${isColoured ? colour(cell) : cell}${filler}`
     })
     io.out(`${padded.join('').trimEnd()}\n`)
   }

@@ -1,7 +1,7 @@
 import { readRegularFile } from '../../regular-file.ts'
 import type { Arguments, ClientCommandSpec, ClientIo } from '../command.ts'
 import { CommandFailure, EXIT } from '../exit-codes.ts'
-import { printJson, toLine } from '../output.ts'
+import { hasColour, printJson, toLine } from '../output.ts'
 import { decodeText } from '../text-file.ts'
 import { type CheckedFile, checkText, type Finding, type OfflineTarget } from '../validation/check-text.ts'
 import { readComponentList } from '../validation/component-list.ts'
@@ -41,7 +41,7 @@ async function validateFiles(args: Arguments, io: ClientIo): Promise<number> {
   if (format === 'json') printJson(io, { files })
   else if (format === 'sarif') io.out(toSarif(files))
   else if (format === 'github') io.out(toGitHub(files))
-  else io.out(toText(files, io.isTerminal))
+  else io.out(toText(files, hasColour(io)))
   return files.some(({ isValid }) => !isValid) ? EXIT.refused : EXIT.done
 }
 
@@ -85,9 +85,9 @@ async function readText(file: string, bytesMax: number, io: ClientIo): Promise<s
 
 const COLOURS = { error: 31, warning: 33, info: 36 } as const
 
-function toText(files: readonly CheckedFile[], isTerminal: boolean): string {
+function toText(files: readonly CheckedFile[], isColoured: boolean): string {
   const tell = (file: string, { line, column, severity, message, code }: Finding) => {
-    const word = isTerminal ? `\u001b[${COLOURS[severity]}m${severity}\u001b[0m` : severity
+    const word = isColoured ? `\u001b[${COLOURS[severity]}m${severity}\u001b[0m` : severity
     return `${toLine(`${file}:${line}:${column}:`)} ${word}: ${toLine(`${message} [${code}]`)}\n`
   }
   return files

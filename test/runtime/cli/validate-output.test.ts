@@ -36,6 +36,28 @@ const commandsIn = (out: string) =>
         (line.startsWith('::') && !line.startsWith('::error file=')) || /##\w*\[|[\p{Cc}]/u.test(line),
     )
 
+it('has colours on a terminal only, and none where NO_COLOR says so, as tables have', async () => {
+  const told = async (isTerminal: boolean, env: Record<string, string> = {}) => {
+    let out = ''
+    const say = (text: string) => {
+      out += text
+    }
+    const io = {
+      env,
+      isTerminal,
+      out: say,
+      error: say,
+      readInput: async () => Buffer.from('receivers: {}\n'),
+    }
+    await runClient(['validate', '-'], io)
+    return out
+  }
+  expect(await told(true)).toContain('\u001b[31merror\u001b[0m')
+  expect(await told(true, { NO_COLOR: '' })).toContain('\u001b[31m')
+  for (const plain of [await told(true, { NO_COLOR: '1' }), await told(false)])
+    expect(plain).not.toContain('\u001b')
+})
+
 it('refuses what is no UTF-8 on standard input as in a file: what is checked would not be what is there', async () => {
   const told = await saidOf(Buffer.from(`# caf\u00e9\n${HOSTILE}`, 'latin1'), '-')
   expect(told).toEqual({ code: 3, out: expect.stringContaining('standard input is no UTF-8') })
