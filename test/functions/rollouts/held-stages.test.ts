@@ -3,6 +3,7 @@ import { configHash } from '../../../lib/model/config-hash.ts'
 import { keepManagedConfig } from '../../../lib/store/managed-configs.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { ChangeNewsBody } from '../../../lib/wire/news.ts'
 import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
@@ -25,9 +26,10 @@ let byToken: SignedIn
 let rollout: string
 
 beforeEach(async () => {
-  for (const table of ['workloads', 'users', 'settings', 'reviews'])
+  for (const table of ['workloads', 'users', 'settings', 'reviews', 'webhook_deliveries'])
     await database.pool.execute(`delete from ${table}`)
-  ctx = await createFleetContext(database, { edition: createCompleteEdition() })
+  const config = { publicUrl: 'https://muster.example.com', webhookUrl: 'https://hooks.example.com/in' }
+  ctx = await createFleetContext(database, { edition: createCompleteEdition(), config })
   ann = await signIn(ctx, { email: 'ann@example.com' })
   bob = await signIn(ctx, { email: 'bob@example.com' })
   eve = await signIn(ctx, { email: 'eve@example.com', groups: ['editor'] })
@@ -121,6 +123,13 @@ describe('a canary', () => {
     await settle()
     expect(reached()).toBe(3)
     expect(await reviews()).toMatchObject([{ kind: 'break_glass', config_hash: HASH, reason: 'it burns' }])
+    const told = await database.pool.query<{ body: string }>(
+      'select body from webhook_deliveries order by id',
+    )
+    const glasses = told.map(({ body }) => JSON.parse(body) as ChangeNewsBody)
+    expect(glasses.filter(({ event }) => event === 'glass_broken')).toMatchObject([
+      { change: { kind: 'request', by: eve.email, draft_hash: HASH } },
+    ])
   })
 
   it('is not promoted once the account of who approved it is gone', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,17 +10,24 @@ import { EXIT } from '../../../runtime/cli/exit-codes.ts'
 import { CLIENT_COMMANDS, type ClientCommand } from '../../../runtime/cli/names.ts'
 
 // 0 done, 1 failed, 3 refused, 64 wrong arguments: for every command of the client, against a service that says no more
-// than this. That something differs or waits (4) is tried against a whole service, in test/e2e/bundle.
+// than this. That a config differs (4) is tried against a whole service as well, in test/e2e/bundle.
 let folder: string
 let service: Server
-let answer: { status: number; body: object; headers?: Record<string, string> }
+let answer: {
+  status: number
+  body: object
+  headers?: Record<string, string>
+  /** What is answered instead, by the beginning of the path. */
+  at?: Record<string, object>
+}
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'muster-exit-codes-'))
   await writeFile(join(folder, 'config.yaml'), 'receivers: {}\n')
-  service = createServer((_request, response) => {
+  service = createServer(({ url = '' }, response) => {
     response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers })
-    response.end(JSON.stringify(answer.body))
+    const path = Object.keys(answer.at ?? {}).find((start) => url.startsWith(start))
+    response.end(JSON.stringify(path === undefined ? answer.body : answer.at![path]))
   }).listen(0, '127.0.0.1')
   await once(service, 'listening')
 })
@@ -141,6 +148,40 @@ describe('a command of the client ends with', () => {
     expect((await run([name, join(folder, 'nowhere'), '--owner', 'me'], signedIn())).code).toBe(1)
     expect((await run([name, folder], signedIn())).code).toBe(64)
   })
+
+  it('4 for a workload that is not well, where that is asked, and 0 for the same where it is not', async () => {
+    const workload = {
+      ...{ id: 'w1', display_name: 'shop', status: 'degraded', labels: {}, fingerprint_keys: {} },
+      ...{ instance_count: 1, applying_instance_count: 0, drifted_instance_count: 0 },
+    }
+    const at = { '/api/workloads/w1': workload, '/api/workloads': [workload] }
+    answer = { status: 200, body: [], at }
+    expect((await run(['status', 'shop'], signedIn())).code).toBe(0)
+    expect((await run(['status', 'shop', '--exit-code'], signedIn())).code).toBe(4)
+  })
+
+  it.each(['plan', 'apply'])(
+    '4 for %s where not all is as the folder says, where that is asked',
+    async (name) => {
+      const wished = join(folder, `${name}-state`)
+      await mkdir(wished)
+      const document = `apiVersion: muster/v1\nkind: WorkloadConfig\nworkload: { id: w1 }\nconfig: 'a: 1'\n`
+      await writeFile(join(wished, 'a.yaml'), document)
+      const workload = { id: 'w1', display_name: 'shop', labels: {}, fingerprint_keys: {} }
+      const result = (action: string) => ({
+        '/api/workloads/w1/config/desired': { workload_id: 'w1', action, config_hash: 'h' },
+        '/api/workloads': [workload],
+      })
+      const code = async (...args: string[]) =>
+        (await run([name, wished, '--owner', 'me', ...args], signedIn())).code
+      for (const action of ['propose', 'waits', 'held']) {
+        answer = { status: 200, body: [], at: result(action) }
+        expect([action, await code(), await code('--exit-code')]).toEqual([action, 0, 4])
+      }
+      answer = { status: 200, body: [], at: result('unchanged') }
+      expect(await code('--exit-code')).toBe(0)
+    },
+  )
 
   it('what the table of the README says, and nothing else', async () => {
     const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8')
