@@ -19,7 +19,8 @@ afterAll(async () => {
 /** A token that somebody makes for a program of hers. */
 async function tokenOf(url: string, email: string, password: string): Promise<string> {
   const post = async (path: string, body: object, session?: string) => {
-    const authorization = session === undefined ? {} : { authorization: `Bearer ${session}` }
+    const authorization: Record<string, string> =
+      session === undefined ? {} : { authorization: `Bearer ${session}` }
     const headers = { 'content-type': 'application/json', ...authorization }
     return (await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json()
   }
