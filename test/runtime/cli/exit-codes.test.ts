@@ -150,10 +150,9 @@ describe('a command of the client ends with', () => {
   })
 
   it('4 for a workload that is not well, where that is asked, and 0 for the same where it is not', async () => {
-    const workload = {
-      ...{ id: 'w1', display_name: 'shop', status: 'degraded', labels: {}, fingerprint_keys: {} },
-      ...{ instance_count: 1, applying_instance_count: 0, drifted_instance_count: 0 },
-    }
+    const named = { id: 'w1', display_name: 'shop', labels: {}, fingerprint_keys: {} }
+    const counts = { instance_count: 1, applying_instance_count: 0, drifted_instance_count: 0 }
+    const workload = { ...named, ...counts, status: 'degraded' }
     const at = { '/api/workloads/w1': workload, '/api/workloads': [workload] }
     answer = { status: 200, body: [], at }
     expect((await run(['status', 'shop'], signedIn())).code).toBe(0)
