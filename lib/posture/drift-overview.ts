@@ -202,7 +202,7 @@ function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, 
 }
 
 function rankOf(item: DriftItem): number {
-  if (countsAsDrifted(item) || item.has_config_drift_alert) {
+  if (countsAsDrifted(item)) {
     const { expected_config_hash: expected = '', effective_config_hashes: hashes = [] } = item
     // Where nobody runs what is expected, more is lost than where only some do not.
     return hashes.includes(expected) ? 1 : 0

@@ -1,4 +1,4 @@
-import { countsAsDrifted } from '../../../lib/model/drift-counts.ts'
+import { driftsNow } from '../../../lib/model/drift-counts.ts'
 import { deadEndOf } from '../../../lib/model/workload-states.ts'
 import type { DriftOverview, DriftStatus } from '../../../lib/wire/drift.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
@@ -173,7 +173,7 @@ const saysDrifted = saysReason('drifted')
 /** Whom each counter counts: each is a filter. */
 const COUNTED: Record<CountKey, (item: DriftItem) => boolean> = {
   total_collectors: () => true,
-  drifted_collectors: countsAsDrifted,
+  drifted_collectors: driftsNow,
   differ_from_git: saysReason('differs_from_git'),
   pending_too_long: (item) => item.pending_too_long,
   missing_effective_config: (item) => item.missing_effective_config,
@@ -182,6 +182,10 @@ const COUNTED: Record<CountKey, (item: DriftItem) => boolean> = {
   unknown_incomplete_components: (item) => item.unknown_incomplete_components,
   heterogeneous_groups: (item) => item.group_heterogeneous_config,
 }
+
+/** The number beside a counter. Who drifts is counted as the fleet's list does; the API adds those with an open alert. */
+const countOf = ({ summary, items }: DriftOverview, key: CountKey): number =>
+  key === 'drifted_collectors' ? items.filter(driftsNow).length : summary[key]
 
 const isCount = (text: string | null): text is CountKey => text !== null && text in COUNTED
 
@@ -200,7 +204,7 @@ function Overview({ drift }: { drift: DriftOverview }) {
             href={hrefWith({ show: key === show ? null : key })}
             aria-current={key === show ? 'true' : undefined}
           >
-            <b>{formatNumber(drift.summary[key])}</b>
+            <b>{formatNumber(countOf(drift, key))}</b>
             {words.counts[key]}
           </a>
         ))}

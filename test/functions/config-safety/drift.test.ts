@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import engine from '../../../functions/alerts/engine.ts'
+import { driftsNow } from '../../../lib/model/drift-counts.ts'
 import { AGENT_CAPABILITIES } from '../../../lib/opamp/report.ts'
 import type { DriftOverview } from '../../../lib/wire/drift.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -63,8 +64,8 @@ describe('GET /api/config-safety/drift', () => {
     await ctx.advance(1_000)
     const { items, summary } = await overview()
     expect(items[0]).toMatchObject({ drift_status: 'in_sync', effective_config_hash: push.hash })
-    // As the fleet's list has it; the alert is open until it is looked at again.
-    expect(summary).toMatchObject({ total_collectors: 1, drifted_collectors: 0 })
+    // The alert is open until it is looked at again.
+    expect(summary).toMatchObject({ total_collectors: 1, drifted_collectors: 1 })
     expect(JSON.stringify(items)).not.toContain('s3cret')
   })
 
@@ -80,11 +81,12 @@ describe('GET /api/config-safety/drift', () => {
       page: (item.drift_reasons ?? []).includes('drifted'),
       status: item.drift_status,
       collectors: summary.drifted_collectors,
+      drifting: items.filter(driftsNow).length,
       count: (json as WorkloadRecord).drifted_instance_count,
       alert: item.has_config_drift_alert,
     }
   }
-  const NONE = { page: false, collectors: 0, count: 0, alert: false }
+  const NONE = { page: false, collectors: 0, drifting: 0, count: 0, alert: false }
 
   it('takes the normal form of what an agent reports to run for no other config than the pushed one', async () => {
     const { acceptsRemoteConfig, reportsEffectiveConfig } = AGENT_CAPABILITIES
@@ -126,6 +128,7 @@ describe('GET /api/config-safety/drift', () => {
       page: true,
       status: 'heterogeneous_effective_config',
       collectors: 1,
+      drifting: 1,
       count: 1,
       alert: true,
     })
@@ -134,7 +137,8 @@ describe('GET /api/config-safety/drift', () => {
     await ctx.advance(125_000)
     expect(await said(agent!.workloadId)).toMatchObject({
       page: false,
-      collectors: 0,
+      collectors: 1,
+      drifting: 0,
       count: 0,
       alert: true,
     })

@@ -228,7 +228,7 @@ describe('buildDriftOverview', () => {
     expect(overview.items.at(-1)!.collector).toBe('w1')
     expect(overview.summary).toMatchObject({
       total_collectors: 8,
-      drifted_collectors: 2,
+      drifted_collectors: 3,
       pending_too_long: 1,
       missing_effective_config: 1,
       outdated_versions: 1,
