@@ -44,6 +44,7 @@ export async function listFleetWishes(
     `select m.fleet_config_id as id, array(
        select c.id from campaigns c
          where c.change->>'kind' = 'version' and c.change->>'fleet_config_id' = m.fleet_config_id::text
+           and c.change->>'number' is not null
            and ((c.change->>'number')::integer = m.version or c.started_at <= v.created_at)
        union all select a.id from auto_applies a where a.fleet_config_id = m.fleet_config_id
      ) as carriers

@@ -32,15 +32,15 @@ function saysOtherwise(item: DriftItem, { workload }: WorkloadUpdate): boolean {
 
 /**
  * Whether the list of drift is to be read again after a frame. A config that somebody changed on a host, and a version
- * that is recommended now, are told by workloads alone, which are told of by the thousand: most say nothing new.
+ * that is recommended now, are told by workloads alone, which are told of by the thousand: most say nothing new. `items`:
+ * what is listed, by the id of its workload.
  */
-export function touchesDrift(frame: HubFrame, items: readonly DriftItem[]): boolean {
+export function touchesDrift(frame: HubFrame, items: ReadonlyMap<string, DriftItem>): boolean {
   if (frame.type === 'push_update' || frame.type === 'alert_update') return true
-  const itemOf = (id: string) => items.find(({ workload_id: of }) => of === id)
-  if (frame.type === 'workload_removed') return itemOf(frame.workload_id) !== undefined
+  if (frame.type === 'workload_removed') return items.has(frame.workload_id)
   if (frame.type !== 'workload_update') return false
   const { workload } = frame
-  const item = itemOf(workload.id)
+  const item = items.get(workload.id)
   const isListed = workload.type === 'collector' && !workload.archived_at
   return item === undefined ? isListed : !isListed || saysOtherwise(item, frame)
 }

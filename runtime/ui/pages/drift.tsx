@@ -1,3 +1,4 @@
+import { useMemo, useRef } from 'preact/hooks'
 import { driftsNow } from '../../../lib/model/drift-counts.ts'
 import { deadEndOf } from '../../../lib/model/workload-states.ts'
 import type { DriftOverview, DriftStatus } from '../../../lib/wire/drift.ts'
@@ -228,12 +229,15 @@ function Overview({ drift }: { drift: DriftOverview }) {
 
 /** What differs from its assigned config, with the cause. */
 export function DriftPage() {
+  const listed = useRef<ReadonlyMap<string, DriftItem>>(new Map())
   const drift: Resource<DriftOverview> = useResource(
     'drift',
     (abort) => api.drift(abort),
-    (frame) => touchesDrift(frame, drift.data?.items ?? []),
+    (frame) => touchesDrift(frame, listed.current),
     () => soonFor(drift.data?.items.length ?? 0),
   )
+  const items = drift.data?.items
+  listed.current = useMemo(() => new Map(items?.map((item) => [item.workload_id, item])), [items])
   return (
     <>
       <Head title={say(postureTexts).drift} />

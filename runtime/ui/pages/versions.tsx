@@ -306,8 +306,9 @@ function Unsupported({ of: { first: rows, count } }: { of: VersionOverview['unsu
 const touchesVersions = ({ type }: HubFrame): boolean =>
   type === 'workload_update' || type === 'workload_removed'
 
-/** All of the fleet is assessed anew for it: less often than it is counted. */
-const soonForVersions = (known: VersionOverview | null): number => 4 * soonFor(known?.counts.all ?? 0)
+/** All of the fleet is assessed anew for it, and some workload is told of all the time: far less often than it is counted. */
+const SOON_MS = 5_000
+const soonForVersions = (known: VersionOverview | null): number => SOON_MS + soonFor(known?.counts.all ?? 0)
 
 /** The fleet against the recommended version, and what stands in the way. */
 export function VersionsPage() {

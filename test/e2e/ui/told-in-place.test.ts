@@ -131,9 +131,9 @@ test('the page of a campaign that has begun comes in one go: nothing moves as it
     (await page.getByRole('heading', { name: text }).first().boundingBox())?.y
   const places: (number | undefined)[] = []
   for (const part of ['figures', 'groups', 'targets']) {
-    for (const one of held.filter((waiting) => waiting.part === part)) one.go()
     const answered = page.waitForResponse((response) => response.url().includes(`/${part}`))
-    await answered.catch(() => {})
+    for (const one of held.filter((waiting) => waiting.part === part)) one.go()
+    await answered
     if (part !== 'targets') expect(await page.getByRole('heading', { name: 'What changes' }).count()).toBe(0)
   }
   await page

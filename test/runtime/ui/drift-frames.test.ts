@@ -11,7 +11,10 @@ const item = {
   accepts_remote_config: true,
   has_version_outdated_alert: false,
 } as DriftItem
-const items = [item, { ...item, workload_id: 'w2', drift_reasons: ['altered'] }]
+const items = new Map<string, DriftItem>([
+  ['w1', item],
+  ['w2', { ...item, workload_id: 'w2', drift_reasons: ['altered'] }],
+])
 const update = (id: string, more: Partial<WorkloadUpdate['workload']> = {}): HubFrame =>
   ({
     type: 'workload_update',
