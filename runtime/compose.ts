@@ -82,6 +82,7 @@ export interface Ground {
   /** The network through which the alert webhook is called. */
   network: WebhookNetwork
   mayOffer: FleetDeps['mayOffer']
+  hears: FleetDeps['hears']
   /** Nobody is told where it is absent: this process alone reads what agents report. */
   textsGone?: FleetDeps['textsGone']
   busyMs: FleetDeps['busyMs']
@@ -372,6 +373,7 @@ function openFleet(
     followers,
     isCompatible,
     mayOffer: ground.mayOffer,
+    hears: ground.hears,
     textsGone: ground.textsGone ?? (() => {}),
     busyMs: ground.busyMs,
     classifyError: classifyForFleet,

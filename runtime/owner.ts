@@ -34,6 +34,7 @@ export interface OwnerGround {
     /** Throws, which takes the transaction back, when another process has become the active one. */
     checkEpoch(tx: Db): Promise<void>
     mayOffer: FleetDeps['mayOffer']
+    hears: FleetDeps['hears']
   }
 }
 
@@ -101,6 +102,7 @@ function composeOwner({ options, functions, pool, lock, clock, fence, cluster, t
       () => fence.mayBegin?.(),
     ),
     mayOffer: () => fence.mayOffer(),
+    hears: () => fence.hears(),
     ...(textsGone !== undefined && { textsGone }),
     busyMs: () => performance.eventLoopUtilization().active,
     openApi: () => (openApiText ??= JSON.stringify(buildOpenApi(functions.http, VERSION))),

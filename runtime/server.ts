@@ -159,9 +159,12 @@ export function createBodyLimits(functions: LoadedFunctions): ListenerHandlers['
   return (method, path) => bodyLimitOf(route(method, path))
 }
 
+/** Refused for how it is asked, or by whom, and not for what is seen. */
+const OF_THE_REQUEST: ReadonlySet<number> = new Set([400, 401, 405, 413, 415, 429, 431])
+
 /** A reply, unless it refuses what was asked, which may be for what this process sees, and that may not be so any more. */
 async function unlessUnsure(made: Reply, whyUnsure: () => Promise<Reply | null>): Promise<Reply> {
-  const isRefusal = made.status >= 400 && made.status < 500
+  const isRefusal = made.status >= 400 && made.status < 500 && !OF_THE_REQUEST.has(made.status)
   return (isRefusal ? await whyUnsure() : null) ?? made
 }
 

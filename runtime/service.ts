@@ -231,7 +231,11 @@ async function serve(
   const watch = startWatch(pool, lock, clock)
   const closers: (() => Promise<unknown> | unknown)[] = [() => lock.release(), () => watch.stop()]
   try {
-    const fence = { checkEpoch: (tx: Db) => lock.checkEpoch(tx), mayOffer: () => lock.isHeld() }
+    const fence = {
+      checkEpoch: (tx: Db) => lock.checkEpoch(tx),
+      mayOffer: () => lock.isHeld(),
+      hears: () => true,
+    }
     const owner = await startOwner({ options, functions, pool, lock, clock, fence })
     closers.push(
       () => owner.close(),

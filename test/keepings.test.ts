@@ -266,9 +266,8 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'maxQueued of the room',
     reachedBy: ['lib/workers/pool.test.ts', 'keeps a thread and a queue for each kind of caller'],
   },
-  'lib/fleet/state/model.ts UnsettledMembers.again': perPush,
-  'lib/fleet/state/model.ts UnsettledMembers.open': perPush,
-  'lib/fleet/state/model.ts UnsettledMembers.seen': perPush,
+  'lib/fleet/state/model.ts UnsettledMembers.starting': perPush,
+  'lib/fleet/state/model.ts UnsettledMembers.startsMs': perPush,
   'lib/fleet/state/model.ts Workload.instances': perAgent,
   'lib/fleet/state/model.ts Workload.quarantinedHashes': {
     ...perPush,

@@ -127,6 +127,9 @@ export class Fleet implements FleetPort {
       case 'offer-due':
         this.offers.consider(outcome.instance)
         break
+      case 'died-too-often':
+        this.#reports.concludeLosses(outcome.instance)
+        break
       case 'effective-config-read':
         this.#receiver.effectiveConfigRead(outcome.instance)
         break
@@ -255,7 +258,7 @@ export class Fleet implements FleetPort {
   #keepTime(): void {
     this.#deps.timers.after(TICK_MS, () => {
       if (this.#isStopped) return
-      this.#standStill.tick()
+      this.#standStill.tick(this.#deps.hears())
       this.#presence.tick()
       this.offers.tick()
       this.#ends.tick()

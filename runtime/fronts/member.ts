@@ -544,6 +544,8 @@ class Member implements RunningMember {
         mayBegin: () => this.#refuseUnlessFresh(epoch),
         checkEpoch: (tx) => this.#checkEpoch(tx, epoch),
         mayOffer: () => this.#mayAct(epoch),
+        // It says nothing on its links then, and fronts pass on no more than they hear answers to.
+        hears: () => this.#mayAct(epoch),
       },
     })
     if (this.#stopping.signal.aborted || this.#lostClaim !== null) {

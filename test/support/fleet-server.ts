@@ -86,6 +86,7 @@ export async function startFleetServer(
     {
       timers,
       mayOffer,
+      hears: () => true,
       readConfigs: READ_HERE,
       overhear: (hub) =>
         alsoTelling(hub, {

@@ -91,7 +91,7 @@ let contexts = 0
 /** The parts of a process's ground that a test may replace. */
 export interface TestGround
   extends Pick<Ground, 'readConfigs' | 'agentLimits' | 'overhear'>,
-    Partial<Pick<Ground, 'timers' | 'mayOffer' | 'busyMs' | 'textsGone'>> {}
+    Partial<Pick<Ground, 'timers' | 'mayOffer' | 'hears' | 'busyMs' | 'textsGone'>> {}
 
 /**
  * Make a context as the service does, with a fake clock. Its fleet is empty and not started; see `createFleetContext`.
@@ -118,6 +118,7 @@ export function createTestContext(
     cluster: null,
     network: systemWebhookNetwork,
     mayOffer: () => true,
+    hears: () => true,
     busyMs: () => 0,
     openApi: () => OPEN_API_TEXT,
     workerUrl: testWorkerUrl,

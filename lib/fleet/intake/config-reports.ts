@@ -3,6 +3,7 @@ import type { PushTarget } from '../../store/push-targets.ts'
 import type { AgentError } from '../../store/pushes.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { NO_STATUS_MS } from '../decide/offer.ts'
+import { pollSlackMs } from '../decide/poll-rhythm.ts'
 import { LOSSES_MIN } from '../decide/push.ts'
 import { standsTo } from '../decide/standing.ts'
 import { errorOfEnd, type TargetEndCause } from '../decide/target-end.ts'
@@ -128,16 +129,24 @@ export class ConfigReports {
     if (!isAnswer(instance, followed, target, { status, isFullReport })) return
     this.#noteAnswer(instance, followed, status)
     const state = target.state === 'cannot_report' ? 'cannot_report' : status
-    if (state === 'applied' && target.state === 'applied') this.#survived(instance, followed, target)
     // APPLYING after the target has ended is a late message; only a new offer opens the target again.
     if (state === 'applying' && !isOpen(target)) return
     if (state === 'applying' && target.state === 'straggler') {
       if (!isSame) this.#noteApplying(followed, target)
       // One that was waited for in vain, and says as before that it is applying, is not waited for again; nor one that
       // never answered a push which has ended: that it applies the config is no answer.
-      if (isSame || followed.push.status !== 'pending' || isWaitedOut(followed, target)) return
+      if (
+        isSame ||
+        followed.push.status !== 'pending' ||
+        isWaitedOut(followed, target, pollSlackMs(instance))
+      )
+        return
     }
-    if (state === 'applying' && target.state === 'gone' && isWaitedOut(followed, target)) {
+    if (
+      state === 'applying' &&
+      target.state === 'gone' &&
+      isWaitedOut(followed, target, pollSlackMs(instance))
+    ) {
       this.#noteApplying(followed, target)
       this.#settle(instance, followed, target, {
         state: 'straggler',
@@ -146,6 +155,7 @@ export class ConfigReports {
       return
     }
     this.#settle(instance, followed, target, { state, error })
+    if (state === 'applied') this.#survived(instance, followed, target)
   }
 
   /** The instance has answered the offer of this push, if it got one. */
@@ -225,17 +235,28 @@ export class ConfigReports {
     if (!this.#mayBeDoingOf(instance, followed, target, connectionId)) return
     // Where the config was pushed again, one that was lost too often has as many tries as it had before.
     const isKept = isQuarantined(instance.workload!, followed.push.hash, instance.uid)
-    if (target.losses >= LOSSES_MIN && !isKept) forgiveLosses(followed, target)
+    if (target.losses >= LOSSES_MIN && !isKept && target.state !== 'applied') forgiveLosses(followed, target)
     noteLoss(followed, target, now)
     if (target.state === 'cannot_report') target.error = target.losses >= LOSSES_MIN ? LOST_OUT : null
-    else if (target.losses >= LOSSES_MIN) {
+    // One that has applied it may come back with it: only where it does not was it lost by it. See `diedTooOften`.
+    if (target.losses >= LOSSES_MIN && target.state !== 'applied') this.concludeLosses(instance)
+    else this.#parts.writer.target({ pushId: followed.push.pushId, target })
+    if (target.state !== 'cannot_report') this.#parts.tell({ kind: 'target-moved', followed })
+  }
+
+  /** An instance was lost with a config as often as one is: it has failed it, and is not offered it again. */
+  concludeLosses(instance: Instance): void {
+    const followed = assignmentOf(instance)
+    const target = followed?.targets.get(instance.uid)
+    if (followed === null || target === undefined) return
+    if (target.state !== 'cannot_report') {
       moveTarget(followed, target, 'failed', this.#parts.deps.clock, LOST_OUT)
       endOffer(instance, 'failed')
       this.#parts.state.outstanding.delete(instance)
     }
-    if (target.losses >= LOSSES_MIN) this.#quarantineInstance(instance, followed)
+    this.#quarantineInstance(instance, followed)
     this.#parts.writer.target({ pushId: followed.push.pushId, target })
-    if (target.state !== 'cannot_report') this.#parts.tell({ kind: 'target-moved', followed })
+    this.#parts.tell({ kind: 'target-moved', followed })
   }
 
   /** May it be the config's doing that an instance was lost? While it was to apply it, and soon after it had, it may. */
@@ -283,7 +304,11 @@ export class ConfigReports {
     const followed = assignmentOf(instance)
     const target = followed?.targets.get(instance.uid)
     followed?.missing.delete(instance.uid)
-    if (followed === null || target === undefined || target.losses === 0 || followed.hasReturned) return
+    if (followed === null || target === undefined || target.losses === 0) return
+    // It goes on where it was, so its process has not ended.
+    if (target.state === 'applied' && standsTo(instance, followed.push.hash) === 'agrees')
+      this.#survived(instance, followed, target)
+    if (followed.hasReturned) return
     followed.hasReturned = true
     this.#parts.tell({ kind: 'target-moved', followed })
   }

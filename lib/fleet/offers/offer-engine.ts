@@ -4,11 +4,19 @@ import { tellAgent } from '../../opamp/tell-agent.ts'
 import type { PushTarget } from '../../store/push-targets.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { decideOffer, type OfferCause, REPEATS_MAX } from '../decide/offer.ts'
+import { pollSlackMs } from '../decide/poll-rhythm.ts'
 import { runsAnother, standsTo } from '../decide/standing.ts'
 import { causeOfSilence, errorOfEnd } from '../decide/target-end.ts'
 import { beginOffer } from '../state/begin-offer.ts'
 import { awaitsComponents } from '../state/component-lists.ts'
-import { addTarget, isWaitedOut, moveTarget, newTarget, openTargetsOf } from '../state/followed-push.ts'
+import {
+  addTarget,
+  diedTooOften,
+  isWaitedOut,
+  moveTarget,
+  newTarget,
+  openTargetsOf,
+} from '../state/followed-push.ts'
 import { inChunks } from '../state/in-chunks.ts'
 import { connectionIdOf, type FollowedPush, type Instance, type Workload } from '../state/model.ts'
 import {
@@ -80,7 +88,9 @@ export class OfferEngine {
       if (this.#mayRepeatAnswer(instance)) this.#send(instance, followed, 'poll-repeated')
       return
     }
-    if (decision.kind === 'offer') this.#offer(instance, followed, decision.cause)
+    if (decision.kind === 'offer' && diedTooOften(followed.targets.get(instance.uid)))
+      this.#parts.tell({ kind: 'died-too-often', instance })
+    else if (decision.kind === 'offer') this.#offer(instance, followed, decision.cause)
     else if (decision.kind === 'satisfied') this.#satisfy(instance, followed)
     else if (decision.kind === 'straggler') this.#markStraggler(instance, followed)
   }
@@ -244,7 +254,7 @@ export class OfferEngine {
     const reopened = ['gone', 'applied', ...(followed.push.status === 'pending' ? ['straggler'] : [])]
     const isBack = opensAgain && target !== undefined && reopened.includes(target.state)
     if (isBack) {
-      const isMoved = isWaitedOut(followed, target)
+      const isMoved = isWaitedOut(followed, target, pollSlackMs(instance))
         ? moveTarget(followed, target, 'straggler', clock, errorOfEnd('no_answer'))
         : moveTarget(followed, target, 'offered', clock)
       if (isMoved) this.#parts.writer.target({ pushId: followed.push.pushId, target })

@@ -105,10 +105,11 @@ export class TargetEnds {
     const assigned = assignmentOfUid(workload, target.instanceUid)
     const hasMoved = instance?.workload != null && instance.workload !== workload
     const offer = instance?.offer?.pushId === followed.push.pushId ? instance.offer : null
+    const slackMs = instance === null ? 0 : pollSlackMs(instance)
     return {
       state: target.state === 'applying' ? 'applying' : 'offered',
-      awaitedMs: Math.max(0, awaitedMs - (instance === null ? 0 : pollSlackMs(instance))),
-      waitedMs: waitedBefore(followed, target),
+      awaitedMs: Math.max(0, awaitedMs - slackMs),
+      waitedMs: waitedBefore(followed, target, slackMs),
       wasSent: offer !== null && offer.lastSentAtMs !== null,
       hasLeft: instance === null || hasLeftFor(instance, followed),
       isElsewhere: hasMoved ? 'workload' : assigned === followed ? null : 'rollout',

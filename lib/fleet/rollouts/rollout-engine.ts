@@ -83,7 +83,7 @@ export class RolloutEngine {
       const facts = this.#steps.factsOf(workload, rollout)
       const verdict = decideStage(facts)
       const isStill = verdict.kind === 'wait' || verdict.kind === 'converged'
-      noteUnsettled(rollout, isStill ? facts.openUids : [], nowMs)
+      noteUnsettled(rollout, isStill ? facts : { openUids: [], startingUids: [] }, nowMs)
       if (verdict.kind !== 'wait') this.#step(workload, rollout, verdict)
     }
   }

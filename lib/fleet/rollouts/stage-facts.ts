@@ -9,8 +9,15 @@ import { DOING_MS, isLostOut } from '../state/followed-push.ts'
 import type { Instance, Rollout, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 
-/** What the gates of a stage see and come to; `openUids`: of whom it is still to be seen how healthy they are. */
-export type MeasuredFacts = StageFacts & { measured: GateMeasures; openUids: readonly string[] }
+/**
+ * What the gates of a stage see and come to; `openUids`: of whom it is still to be seen how healthy they are,
+ * `startingUids`: who of them is there and starts.
+ */
+export type MeasuredFacts = StageFacts & {
+  measured: GateMeasures
+  openUids: readonly string[]
+  startingUids: readonly string[]
+}
 
 /** The members of a rollout as its gates see them now, and what the gates come to. */
 export function stageFactsOf(
@@ -33,6 +40,7 @@ export function stageFactsOf(
   let living = 0
   let joining = 0
   const openUids: string[] = []
+  const startingUids: string[] = []
   for (const target of followed.targets.values()) {
     if (!target.isTarget) continue
     const { instanceUid: uid, state } = target
@@ -44,15 +52,18 @@ export function stageFactsOf(
     if (isThere(parts, workload, uid, nowMs)) living++
     if (state === 'failed') uids.failed.push(uid)
     if (isUnwell(instance, nowMs)) uids.unhealthy.push(uid)
-    if (followed.missing.get(uid) === true && state !== 'failed')
+    const isHere = instance !== null && instance.connection !== null && instance.workload === workload
+    if (followed.missing.get(uid) === true && !isHere && state !== 'failed')
       vanished[state === 'applied' ? 'unhealthy' : 'failed'].push(uid)
     const isJudged = state === 'applied' && !waived.has(uid)
-    if (isJudged && (followed.missing.get(uid) === false || isUndecided(instance, nowMs))) openUids.push(uid)
+    const isStarting = isJudged && isUndecided(instance, nowMs)
+    if (isStarting) startingUids.push(uid)
+    if (isStarting || (isJudged && followed.missing.get(uid) === false)) openUids.push(uid)
     if (failsDriftGate(target, instance, followed.push.hash)) uids.drifted.push(uid)
   }
   const asksHealth = plan.gates.includes('health')
   const isLong = isHealthOpenLong(rollout, nowMs)
-  if (isLong) uids.unhealthy.push(...openUids.filter((uid) => rollout.unsettled?.again.has(uid)))
+  if (isLong) uids.unhealthy.push(...startingUids.filter((uid) => startsAgainAndAgain(rollout, uid, nowMs)))
   // Where no member is left, that is what halts the stage.
   if (living > 0 && !isReplaced) {
     uids.failed.push(...vanished.failed)
@@ -70,36 +81,46 @@ export function stageFactsOf(
     convergedForMs,
     isUnpromoted: isUnpromoted(stored),
     openUids: asksHealth ? openUids : [],
+    startingUids,
     isAwaiting: isAwaiting(parts, rollout, nowMs) || (asksHealth && openUids.length > 0 && !isLong),
   }
 }
 
 /**
  * For how long a stage waits at a stretch, as of one member or another it is still to be seen how healthy it is. After
- * that one that was well in between, and is not again, counts as unhealthy, and others are not waited for.
+ * that one that starts again and again within as long counts as unhealthy, and others are not waited for.
  */
 const HEALTH_OPEN_MAX_MS = DOING_MS
+/** So many starts, with being well in between, are more than a restart and what may come of it. */
+const STARTS_MIN = 3
 
 const isHealthOpenLong = ({ unsettled }: Rollout, nowMs: number): boolean =>
   unsettled !== undefined && nowMs - unsettled.sinceMs >= HEALTH_OPEN_MAX_MS
+
+function startsAgainAndAgain({ unsettled }: Rollout, uid: string, nowMs: number): boolean {
+  const starts = unsettled?.startsMs.get(uid) ?? []
+  return starts.length >= STARTS_MIN && nowMs - starts[0]! <= HEALTH_OPEN_MAX_MS
+}
 
 /**
  * Note of which members of the running stage it is still to be seen how healthy they are. Members that take turns in that
  * would hold the stage for ever.
  */
-export function noteUnsettled(rollout: Rollout, openUids: readonly string[], nowMs: number): void {
+export function noteUnsettled(
+  rollout: Rollout,
+  { openUids, startingUids }: Pick<MeasuredFacts, 'openUids' | 'startingUids'>,
+  nowMs: number,
+): void {
   if (openUids.length === 0) {
     delete rollout.unsettled
     return
   }
-  rollout.unsettled ??= { sinceMs: nowMs, open: new Set(), seen: new Set(), again: new Set() }
-  const { open, seen, again } = rollout.unsettled
-  for (const uid of openUids) if (seen.has(uid) && !open.has(uid)) again.add(uid)
-  open.clear()
-  for (const uid of openUids) {
-    open.add(uid)
-    seen.add(uid)
-  }
+  rollout.unsettled ??= { sinceMs: nowMs, starting: new Set(), startsMs: new Map() }
+  const { starting, startsMs } = rollout.unsettled
+  for (const uid of startingUids)
+    if (!starting.has(uid)) startsMs.set(uid, [...(startsMs.get(uid) ?? []), nowMs].slice(-STARTS_MIN))
+  starting.clear()
+  for (const uid of startingUids) starting.add(uid)
 }
 
 /** Who fails which gate and is not let pass, and what each gate comes to with those that are. */

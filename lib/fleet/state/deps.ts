@@ -60,6 +60,11 @@ export interface FleetDeps {
   /** False while this process may not be the owner any more, as when it has lost its lock: then it sends no offer. */
   mayOffer(): boolean
   /**
+   * False while fronts may hold back what agents say, as they do once this process leaves much of it without an answer:
+   * then silence means nothing.
+   */
+  hears(): boolean
+  /**
    * Called with the hashes of effective configs whose texts are not stored any more: whoever reads what agents report, as
    * fronts do, has to store them again.
    */

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { tellingRank } from '../../model/telling-cause.ts'
 import type { PushTarget, TargetState } from '../../store/push-targets.ts'
 import type { AgentError } from '../../store/pushes.ts'
-import { decidePush, type PushVerdict } from '../decide/push.ts'
+import { decidePush, LOSSES_MIN, type PushVerdict } from '../decide/push.ts'
 import { WAITED_MAX_MS } from '../decide/target-end.ts'
 import type { FollowedPush, Instance } from './model.ts'
 
@@ -83,16 +83,22 @@ export function moveTarget(
 function noteWaited({ awaiting, waited, push }: FollowedPush, target: PushTarget, nowMs: number): void {
   const sinceMs = awaiting.get(target) ?? null
   if (sinceMs === null || push.status !== 'pending') return
-  waited.set(target, (waited.get(target) ?? 0) + nowMs - sinceMs)
+  const before = waited.get(target) ?? { ms: 0, times: 0 }
+  waited.set(target, { ms: before.ms + nowMs - sinceMs, times: before.times + 1 })
 }
 
-/** For how long a target of an open push was waited for before it was opened again. */
-export const waitedBefore = ({ push, waited }: FollowedPush, target: PushTarget): number =>
-  push.status === 'pending' ? (waited.get(target) ?? 0) : 0
+/**
+ * For how long a target of an open push was waited for before it was opened again. `slackMs`: what its agent may take each
+ * time to be heard at all, see `pollSlackMs`.
+ */
+export function waitedBefore({ push, waited }: FollowedPush, target: PushTarget, slackMs: number): number {
+  const { ms, times } = waited.get(target) ?? { ms: 0, times: 0 }
+  return push.status === 'pending' ? Math.max(0, ms - times * slackMs) : 0
+}
 
 /** Was a target waited for as long as one is in all? Then it counts as silent until it says how it ended. */
-export const isWaitedOut = (followed: FollowedPush, target: PushTarget): boolean =>
-  waitedBefore(followed, target) >= WAITED_MAX_MS
+export const isWaitedOut = (followed: FollowedPush, target: PushTarget, slackMs: number): boolean =>
+  waitedBefore(followed, target, slackMs) >= WAITED_MAX_MS
 
 /** Forget an instance that joined and is not here any more, where it decides nothing; false where it is no such joiner. */
 export function removeJoiner(followed: FollowedPush, uid: string): boolean {
@@ -170,12 +176,20 @@ export function forgiveLosses(followed: FollowedPush, target: PushTarget): void 
   target.losses = 0
 }
 
+/** Was the agent of this target lost too often with the config that it had applied? It fails it as soon as it wants it again. */
+export const diedTooOften = (target: PushTarget | undefined): boolean =>
+  target?.state === 'applied' && target.losses >= LOSSES_MIN
+
 /** For how long after an instance has applied a config its end is taken to be the config's doing; ms. */
 export const DOING_MS = 10 * 60_000
 
 /** Did the target apply the config so short a time ago that what happens to its agent is taken to be its doing? */
-export const hasJustApplied = ({ state, endedAt }: PushTarget, now: Date): boolean =>
-  state === 'applied' && endedAt !== null && now.getTime() - endedAt.getTime() < DOING_MS
+export function hasJustApplied({ state, endedAt }: PushTarget, now: Date): boolean {
+  if (state !== 'applied' || endedAt === null) return false
+  // Below zero the clock was put back, and it is not known how long ago that was.
+  const agoMs = now.getTime() - endedAt.getTime()
+  return agoMs >= 0 && agoMs < DOING_MS
+}
 
 /**
  * The agent of a target leaves. One that has lived with the config for a while is forgiven what was lost before: that it

@@ -30,8 +30,8 @@ export interface FollowedPush {
   targets: Map<string, PushTarget>
   /** Targets offered or applying → monotonic time since which their end is awaited; null: from the next look on. */
   awaiting: Map<PushTarget, number | null>
-  /** While the push is open: for how long, in ms, each target was awaited before, if it was. */
-  waited: Map<PushTarget, number>
+  /** While the push is open: for how long, in ms, and how many times each target was awaited before, if it was. */
+  waited: Map<PushTarget, { ms: number; times: number }>
   /** For component lists that were asked about: can an instance with this list run the config? */
   compatibility: WeakMap<ComponentList, boolean>
   /** It is judged no more, as another push took its place or its rollout was aborted (whose members keep it). */
@@ -93,12 +93,10 @@ export interface Rollout {
 export interface UnsettledMembers {
   /** Since when there has always been one; monotonic. */
   sinceMs: number
-  /** Those of now. */
-  open: Set<string>
-  /** All since then. */
-  seen: Set<string>
-  /** Those that were settled in between. */
-  again: Set<string>
+  /** Those that are there and start now. */
+  starting: Set<string>
+  /** When each began to start, the last few times since then; monotonic. */
+  startsMs: Map<string, readonly number[]>
 }
 
 /** What keeps a rollout from its next stage; `about` is the reason of a freeze, or the owner in Git, else empty. */

@@ -14,6 +14,8 @@ export interface PlannedTarget {
 export type Outcome =
   /** The offer decision for an instance may have changed, though it has said nothing. */
   | { kind: 'offer-due'; instance: Instance }
+  /** An instance is to be offered again what it was lost with too often, each time soon after it had applied it. */
+  | { kind: 'died-too-often'; instance: Instance }
   /** The effective config of an instance was read. */
   | { kind: 'effective-config-read'; instance: Instance }
   /** A target of a push changed its state, or another set of instances counts for the push. */

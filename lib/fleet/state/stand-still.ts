@@ -16,6 +16,7 @@ export class StandStill {
   readonly #everyMs: number
   #tickMs: number | null = null
   #caughtUpMs = 0
+  #deafUntilMs = 0
   /** The last one at last. */
   #stalls: readonly { ms: number; noticedMs: number }[] = []
 
@@ -25,15 +26,25 @@ export class StandStill {
     this.#everyMs = everyMs
   }
 
-  /** To be called at equal distances by a timer. */
-  tick(): void {
+  /** To be called at equal distances by a timer. `hears`: false while what others say does not come, as from fronts that wait. */
+  tick(hears = true): void {
     const nowMs = this.#clock.monotonicMs()
+    const passedMs = nowMs - (this.#tickMs ?? nowMs)
     if (this.#isLate(nowMs)) {
       this.#caughtUpMs = nowMs + CATCH_UP_MS
       const ms = nowMs - this.#tickMs! - this.#everyMs
       this.#stalls = [...this.#stalls, { ms, noticedMs: nowMs }].slice(-STALLS_MAX)
-    }
+    } else if (!hears || nowMs < this.#deafUntilMs) this.#prolong(passedMs, nowMs)
+    if (!hears) this.#deafUntilMs = nowMs + CATCH_UP_MS
     this.#tickMs = nowMs
+  }
+
+  /** It was deaf until now: one stall, however many ticks that lasts. */
+  #prolong(ms: number, nowMs: number): void {
+    const last = this.#stalls.at(-1)
+    const before = last?.noticedMs === nowMs - ms ? last.ms : 0
+    const others = before > 0 ? this.#stalls.slice(0, -1) : this.#stalls
+    this.#stalls = [...others, { ms: before + ms, noticedMs: nowMs }].slice(-STALLS_MAX)
   }
 
   /** Sockets may be heard before the timer that is too late. */
@@ -42,7 +53,7 @@ export class StandStill {
     return nowMs < this.#caughtUpMs || this.#isLate(nowMs)
   }
 
-  /** For how long it stood still since then, by the last tick: whoever was silent meanwhile was not heard. */
+  /** For how long it stood still or was deaf since then, by the last tick: whoever was silent meanwhile was not heard. */
   stoodMs(sinceMs: number): number {
     let sum = 0
     for (const { ms, noticedMs } of this.#stalls) sum += Math.max(0, Math.min(ms, noticedMs - sinceMs))

@@ -57,7 +57,9 @@ describe('the list of drift is read again', () => {
   })
 
   it('not for a version that is recent enough again before its alert has closed, which is told by that', () => {
-    const old = [{ ...item, drift_reasons: ['version_outdated'], has_version_outdated_alert: true }]
+    const old = new Map([
+      ['w1', { ...item, drift_reasons: ['version_outdated'], has_version_outdated_alert: true }],
+    ])
     expect(touchesDrift(update('w1'), old)).toBe(false)
   })
 })

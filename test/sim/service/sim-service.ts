@@ -156,6 +156,7 @@ export class SimService {
       cluster: null,
       network: systemWebhookNetwork,
       mayOffer: () => this.lock.isHeld() && this.#mayAct(),
+      hears: () => true,
       busyMs: () => 0,
       openApi: () => '',
       workerUrl: () => NO_THREADS,

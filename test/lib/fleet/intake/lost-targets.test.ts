@@ -357,6 +357,26 @@ describe('a config that kills an agent after it has said that it applied it', ()
     expect(targetOf(last)).toMatchObject({ state: 'applied', losses: 0 })
   })
 
+  it('is not taken to do so once an agent that lost its connection before is back with it', async () => {
+    const agent = join()
+    await pushConfig(ctx.fleet, agent.workloadId, configYaml(4318))
+    agent.apply()
+    await ctx.advance(LIVED_MS)
+    const push = await pushConfig(ctx.fleet, agent.workloadId, YAML)
+    const { agent: third } = await crash(agent, 2)
+    third.apply(HASH)
+    await ctx.advance(20_000)
+    third.lose()
+    await ctx.advance(1_000)
+    const remoteConfigStatus = { hash: HASH, status: 'applied' as const, errorMessage: '' }
+    fakeAgent(ctx.fleet, { host: `lost-${tests}`, uid: agent.uid, more: { remoteConfigStatus } })
+    await ctx.advance(5_000)
+    const workload = ctx.fleet.workload(agent.workloadId)!
+    expect(workload.newestPush).toMatchObject({ pushId: push.pushId, status: 'applied' })
+    expect(workload.quarantinedHashes.size).toBe(0)
+    expect(targetOf(agent)).toMatchObject({ state: 'applied', losses: 0 })
+  })
+
   it('is not taken to do so by agents that say goodbye, nor by what we end', async () => {
     const agents = [join(), join()] as const
     await pushConfig(ctx.fleet, agents[0].workloadId, YAML)

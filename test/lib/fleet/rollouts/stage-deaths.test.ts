@@ -117,7 +117,7 @@ it('a stage halts where two of its members start again and again in turn', async
   expect(members()).toEqual(first)
 })
 
-it('a stage goes on where there is always another one that starts, and each of them does once', async () => {
+it('a stage goes on where there is always another one that starts, and each of them does once, or one twice', async () => {
   await pushConfig(ctx.fleet, workloadId, configYaml(4319), () => {}, [
     { count: 20, dwellMs: 0, gates: ['no_failure', 'health'] },
     { percentage: 100, dwellMs: 0, gates: ['no_failure'] },
@@ -128,7 +128,7 @@ it('a stage goes on where there is always another one that starts, and each of t
   expect(first).toHaveLength(20)
   first[0]!.say({ health: { ...HEALTHY, healthy: false, status: 'StatusStarting' } })
   for (const pod of first) pod.apply(configHash(configYaml(4319)))
-  await startInTurns(first.slice(0, 18))
+  await startInTurns([...first.slice(0, 17), first[0]!])
   expect(pods.filter(isMember).length).toBeGreaterThan(25)
 })
 

@@ -39,3 +39,16 @@ it('remembers the last twenty times alone', () => {
   for (let time = 0; time < 25; time++) pass(3_000)
   expect(standStill.stoodMs(startedMs)).toBe(60_000)
 })
+
+it('counts as one stall, however long it lasts, that it was deaf, and two seconds to hear what had come meanwhile', () => {
+  const { clock, standStill, pass } = ticking()
+  const startedMs = clock.monotonicMs()
+  for (let second = 0; second < 300; second++) {
+    clock.advance(1_000)
+    standStill.tick(false)
+  }
+  for (let second = 0; second < 60; second++) pass(0)
+  expect(standStill.stoodMs(startedMs)).toBe(301_000)
+  expect(standStill.stoodMs(startedMs + 290_000)).toBe(11_000)
+  expect(standStill.stoodMs(startedMs + 310_000)).toBe(0)
+})
