@@ -337,9 +337,12 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'is kept of so many instances, of which one that is away gives way, and of more nothing is written down',
     ],
   },
-  'lib/fleet/state/stand-still.ts StandStill.#stalls': {
-    bound: 'twenty times that this process stood still, the last ones',
-    reachedBy: ['lib/fleet/state/stand-still.test.ts', 'remembers the last twenty times alone'],
+  'lib/fleet/state/stand-still.ts StandStill.#deafTimes': {
+    bound: 'twenty times that this process was deaf, the last ones',
+    reachedBy: [
+      'lib/fleet/state/stand-still.test.ts',
+      'remembers the last twenty times alone that it was deaf',
+    ],
   },
   'lib/fleet/state/state.ts FleetState.unhealthyStored': {
     bound:

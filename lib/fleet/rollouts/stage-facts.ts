@@ -32,15 +32,12 @@ export function stageFactsOf(
   const nowMs = parts.deps.clock.monotonicMs()
   const uids = { failed: [] as string[], unhealthy: [] as string[], drifted: [] as string[] }
   const vanished = { failed: [] as string[], unhealthy: [] as string[] }
-  const silentUids: string[] = []
-  const memberUids: string[] = []
+  const [silentUids, memberUids] = [[] as string[], [] as string[]]
   const isLast = isLastStage(stored, stored.stageIndex)
   // Others took the places of members that vanished, and run the config as well: only where the last stage has everyone.
   const isReplaced = isLast && workload.live.count >= followed.push.counts.target
-  let living = 0
-  let joining = 0
-  const openUids: string[] = []
-  const startingUids: string[] = []
+  let [living, joining] = [0, 0]
+  const [startingUids, vanishingUids] = [[] as string[], [] as string[]]
   for (const target of followed.targets.values()) {
     if (!target.isTarget) continue
     const { instanceUid: uid, state } = target
@@ -52,16 +49,14 @@ export function stageFactsOf(
     if (isThere(parts, workload, uid, nowMs)) living++
     if (state === 'failed') uids.failed.push(uid)
     if (isUnwell(instance, nowMs)) uids.unhealthy.push(uid)
-    const isHere = instance !== null && instance.connection !== null && instance.workload === workload
-    if (followed.missing.get(uid) === true && !isHere && state !== 'failed')
+    if (state !== 'failed' && hasVanished(rollout, workload, uid, instance))
       vanished[state === 'applied' ? 'unhealthy' : 'failed'].push(uid)
     const isJudged = state === 'applied' && !waived.has(uid)
-    const isStarting = isJudged && isUndecided(instance, nowMs)
-    if (isStarting) startingUids.push(uid)
-    if (isStarting || (isJudged && followed.missing.get(uid) === false)) openUids.push(uid)
+    if (isJudged && isUndecided(instance, nowMs)) startingUids.push(uid)
+    else if (isJudged && followed.missing.get(uid) === false) vanishingUids.push(uid)
     if (failsDriftGate(target, instance, followed.push.hash)) uids.drifted.push(uid)
   }
-  const asksHealth = plan.gates.includes('health')
+  const openUids = plan.gates.includes('health') ? [...startingUids, ...vanishingUids] : []
   const isLong = isHealthOpenLong(rollout, nowMs)
   if (isLong) uids.unhealthy.push(...startingUids.filter((uid) => startsAgainAndAgain(rollout, uid, nowMs)))
   // Where no member is left, that is what halts the stage.
@@ -80,9 +75,9 @@ export function stageFactsOf(
     applied: followed.push.counts.applied,
     convergedForMs,
     isUnpromoted: isUnpromoted(stored),
-    openUids: asksHealth ? openUids : [],
+    openUids,
     startingUids,
-    isAwaiting: isAwaiting(parts, rollout, nowMs) || (asksHealth && openUids.length > 0 && !isLong),
+    isAwaiting: isAwaiting(parts, rollout, nowMs) || (openUids.length > 0 && !isLong),
   }
 }
 
@@ -166,6 +161,15 @@ function isAwaiting(
   if (nowMs - state.startedAtMs >= deps.graceMs) return false
   return awaitedUids.some((uid) => state.knownAtStart.has(uid))
 }
+
+/** Did a member stay away for longer than the grace, soon after it had applied the config, and is not back? */
+const hasVanished = (
+  { followed }: Rollout,
+  workload: Workload,
+  uid: string,
+  instance: Instance | null,
+): boolean =>
+  followed.missing.get(uid) === true && (instance?.connection == null || instance.workload !== workload)
 
 /** Is the instance connected in this workload, or away for less than the grace? */
 function isThere({ deps, state }: FleetParts, workload: Workload, uid: string, nowMs: number): boolean {

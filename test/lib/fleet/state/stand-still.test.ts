@@ -14,41 +14,40 @@ function ticking() {
   return { clock, standStill, pass }
 }
 
-it('counts for how long it stood still since then, and no tick that came a little late', () => {
+it('says so for two seconds after a tick that came too late, and after none that came a little late', () => {
   const { clock, standStill, pass } = ticking()
-  const startedMs = clock.monotonicMs()
   pass(1_900)
+  expect(standStill.isRecent).toBe(false)
   pass(10_000)
-  const betweenMs = clock.monotonicMs()
-  pass(0)
-  pass(5_000)
-  expect([startedMs, betweenMs, clock.monotonicMs()].map((sinceMs) => standStill.stoodMs(sinceMs))).toEqual([
-    15_000, 5_000, 0,
-  ])
+  expect(standStill.isRecent).toBe(true)
+  clock.advance(2_000)
+  expect(standStill.isRecent).toBe(false)
 })
 
-it('counts no more than what lies after that time: a message may be heard before the tick that is late', () => {
-  const { clock, standStill, pass } = ticking()
-  pass(10_000)
-  expect(standStill.stoodMs(clock.monotonicMs() - 300)).toBe(300)
-})
-
-it('remembers the last twenty times alone', () => {
-  const { clock, standStill, pass } = ticking()
-  const startedMs = clock.monotonicMs()
-  for (let time = 0; time < 25; time++) pass(3_000)
-  expect(standStill.stoodMs(startedMs)).toBe(60_000)
-})
-
-it('counts as one stall, however long it lasts, that it was deaf, and two seconds to hear what had come meanwhile', () => {
-  const { clock, standStill, pass } = ticking()
-  const startedMs = clock.monotonicMs()
-  for (let second = 0; second < 300; second++) {
+/** Be deaf for so many ticks, a second each. */
+function beDeaf({ clock, standStill }: ReturnType<typeof ticking>, seconds: number): void {
+  for (let second = 0; second < seconds; second++) {
     clock.advance(1_000)
     standStill.tick(false)
   }
-  for (let second = 0; second < 60; second++) pass(0)
-  expect(standStill.stoodMs(startedMs)).toBe(301_000)
-  expect(standStill.stoodMs(startedMs + 290_000)).toBe(11_000)
-  expect(standStill.stoodMs(startedMs + 310_000)).toBe(0)
+}
+
+it('counts as one time, however long it lasts, that it was deaf, and two seconds to hear what had come meanwhile', () => {
+  const one = ticking()
+  const startedMs = one.clock.monotonicMs()
+  beDeaf(one, 300)
+  for (let second = 0; second < 60; second++) one.pass(0)
+  expect([0, 290_000, 310_000].map((ms) => one.standStill.deafMs(startedMs + ms))).toEqual([
+    301_000, 11_000, 0,
+  ])
+})
+
+it('remembers the last twenty times alone that it was deaf', () => {
+  const one = ticking()
+  const startedMs = one.clock.monotonicMs()
+  for (let time = 0; time < 25; time++) {
+    beDeaf(one, 1)
+    for (let second = 0; second < 5; second++) one.pass(0)
+  }
+  expect(one.standStill.deafMs(startedMs)).toBe(20 * 2_000)
 })
