@@ -1,4 +1,4 @@
-import { overruling, toPushSinceGit } from '../../lib/desired/overruled.ts'
+import { overruledAt } from '../../lib/desired/overruled.ts'
 import type { Workload } from '../../lib/fleet/state/model.ts'
 import { toHoldRecord, toInGit } from '../../lib/fleet-configs/records.ts'
 import type { Db } from '../../lib/store/db.ts'
@@ -43,12 +43,11 @@ export default defineHttp({
 /** Who keeps a workload in Git by its fleet config, and whether it runs what is asked for there; null for nobody. */
 async function keptInGit(
   db: Db,
-  { id: workloadId, activeHash, newestPush }: Workload,
+  workload: Workload,
 ): Promise<NonNullable<FleetStanding['kept_in_git']> | null> {
-  const keeper = await findFleetKeeper(db, workloadId)
+  const keeper = await findFleetKeeper(db, workload.id)
   if (keeper === null) return null
-  const [wish] = await listFleetWishes(db, { fleetConfigId: keeper.fleetConfigId, workloadId })
-  const pushed = newestPush && toPushSinceGit(newestPush)
-  const overruled = overruling(wish ?? null, { activeHash, newestPush: pushed })
+  const [wish] = await listFleetWishes(db, { fleetConfigId: keeper.fleetConfigId, workloadId: workload.id })
+  const overruled = overruledAt(wish ?? null, workload)
   return { ...toInGit(keeper), ...(overruled === null ? {} : { overruled }) }
 }

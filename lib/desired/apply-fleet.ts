@@ -56,7 +56,7 @@ import {
   noteManagedCampaign,
 } from '../store/managed-fleet-configs.ts'
 import { decideFleet, type FleetVerdict, type Undone } from './decide-fleet.ts'
-import { overruling, toPushSinceGit } from './overruled.ts'
+import { overruledAt } from './overruled.ts'
 import { isOwner, recordNamed, tellCommit, tellRelease } from './owner.ts'
 import { type ReleaseRefusal, refuseRelease } from './refuse-release.ts'
 
@@ -306,10 +306,8 @@ async function findUndone(
   for (const workload of withinReach(wanted.draftCampaign(fleetConfigId, version), under)) {
     const wish = wishOf.get(workload.id)
     if (wish === undefined || wish.hash === null) continue
-    const { activeHash, newestPush } = workload
-    if (activeHash !== wish.hash && hasFailedSomewhere(workload, wish.hash)) return 'failed'
-    const pushed = newestPush && toPushSinceGit(newestPush)
-    const overruled = overruling(wish, { activeHash, newestPush: pushed })
+    if (workload.activeHash !== wish.hash && hasFailedSomewhere(workload, wish.hash)) return 'failed'
+    const overruled = overruledAt(wish, workload)
     if (overruled !== null) return overruled
   }
   return null

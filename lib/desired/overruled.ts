@@ -1,17 +1,11 @@
+import type { FleetWish } from '../store/fleet-wishes.ts'
 import type { Push } from '../store/pushes.ts'
 
 /** How something else came to run than what Git asks for. */
 export type Overruling = 'rolled_back' | 'replaced'
 
 /** What Git asks of a workload, by itself or by its fleet config. */
-export interface Wish {
-  /** The config that Git asks for; null where the workload got nothing of it yet. */
-  hash: string | null
-  /** Since when Git asks for it. */
-  since: Date
-  /** The campaigns and versions that apply by themselves that bring what Git asks for, or were started before it did. */
-  carriers: ReadonlySet<string>
-}
+export type Wish = Omit<FleetWish, 'workloadId'>
 
 /** A push as it is compared with what Git asks for. */
 export interface PushSinceGit {
@@ -37,12 +31,18 @@ export function overruling(
   return isRollback ? 'rolled_back' : 'replaced'
 }
 
+type PushToCompare = Pick<Push, 'hash' | 'submittedAt' | 'kind' | 'campaignId' | 'autoApplyId'>
+
 /** The newest push of a workload, as it is compared with what Git asks for. */
-export const toPushSinceGit = (
-  push: Pick<Push, 'hash' | 'submittedAt' | 'kind' | 'campaignId' | 'autoApplyId'>,
-): PushSinceGit => ({
+export const toPushSinceGit = (push: PushToCompare): PushSinceGit => ({
   hash: push.hash,
   submittedAt: push.submittedAt,
   carrierId: push.kind === 'approval' ? (push.campaignId ?? push.autoApplyId) : null,
   isRollback: push.kind !== 'approval',
 })
+
+/** `overruling` of a workload by its newest push, as it stands in the fleet. */
+export const overruledAt = (
+  wish: Wish | null,
+  { activeHash, newestPush }: { activeHash: string | null; newestPush: PushToCompare | null },
+): Overruling | null => overruling(wish, { activeHash, newestPush: newestPush && toPushSinceGit(newestPush) })

@@ -85,7 +85,7 @@ export class Leaving {
     for (const { id, linkedEpoch } of others) {
       if (linkedEpoch === null) continue
       this.#linked.add(id)
-      this.#isWell(id)
+      this.#forgetVain(id)
     }
     this.#noteOwner(look, nowMs)
     if (ownedEpoch === null) {
@@ -146,7 +146,7 @@ export class Leaving {
   }
 
   /** It can own, or follow: what was tried with it before says nothing any more. */
-  #isWell(id: string): void {
+  #forgetVain(id: string): void {
     this.#inVain.delete(id)
     if (this.#left !== null)
       this.#left = { ...this.#left, forIds: this.#left.forIds.filter((other) => other !== id) }
@@ -201,7 +201,7 @@ export class Leaving {
     this.#owner = { id, epoch, isFollowed, hasBegun: decides }
     if (isFollowed) {
       this.#tried.delete(id)
-      this.#isWell(id)
+      this.#forgetVain(id)
     }
     if (before === null || before.id === id || before.isFollowed || !before.hasBegun) return
     if (others.some((one) => one.id === before.id)) this.#tried.set(before.id, nowMs)

@@ -217,12 +217,12 @@ function ToCampaign({ of }: { of: Diagnosis }) {
 function hashToCorrect(of: Diagnosis, { workload, failing }: Pick<Told, 'workload' | 'failing'>) {
   if (of.kind === 'rolled_back') return of.trouble.config_hash
   if (of.kind === 'push_failed') return of.push.config_hash
-  const isOfConfig = of.kind === 'unhealthy' && listComponents(failing).length > 0
-  return isOfConfig && readOnlyReason(workload) === null ? workload.active_config_hash : undefined
+  const isInConfig = of.kind === 'unhealthy' && listComponents(failing).length > 0
+  return isInConfig && readOnlyReason(workload) === null ? workload.active_config_hash : undefined
 }
 
 /** Whether another config would put it right: then the reader is told what stands in the way of one. */
-const isOfConfig = ({ kind }: Diagnosis, workload: TabProps['workload']): boolean =>
+const isMendedByConfig = ({ kind }: Diagnosis, workload: TabProps['workload']): boolean =>
   readOnlyReason(workload) === null &&
   ['push_failed', 'some_failed', 'rolled_back', 'rollout_halted', 'unhealthy'].includes(kind)
 
@@ -351,7 +351,7 @@ export function WorkloadSentence(of: TabProps) {
       <FromOthers of={diagnosis} workload={workload} topology={of.topology} />
       {action && <ActionLink href={action.href}>{action.text}</ActionLink>}
       {diagnosis.kind !== 'approval' && workload.waiting_approval_count > 0 && <Waiting of={workload} />}
-      {isOfConfig(diagnosis, workload) ? (
+      {isMendedByConfig(diagnosis, workload) ? (
         <WayOut
           workload={workload}
           canGoBack={canGoBack({ workload, history: history.data })}
