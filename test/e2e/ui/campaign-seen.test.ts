@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { eventually } from '../../support/eventually.ts'
 import { findBarriers } from './support/browser.ts'
+import { carryOut } from './support/carry-out.ts'
 import { GATEWAY, SECRETIVE } from './support/scene.ts'
 import { connectAgent, page, service, stopAgents, useStage } from './support/stage.ts'
 
@@ -113,17 +114,7 @@ test('a request that a version applies by itself shows its approver the values, 
     { name: 'Auto', change, scope: {}, waves: [{}] },
     201,
   )
-  await service.api.post(`/api/campaigns/${id}/plan`, {}, 202)
-  const { plan_hash } = await eventually('it is planned', async () => {
-    const of = await service.api.get(`/api/campaigns/${id}`)
-    return of.status === 'planned' && of
-  })
-  for (const step of ['request', 'approve', 'start'])
-    await service.api.post(`/api/campaigns/${id}/${step}`, { plan_hash, comment: 'go' }, 200)
-  await eventually(
-    'it is done',
-    async () => (await service.api.get(`/api/campaigns/${id}`)).status === 'done',
-  )
+  await carryOut(id)
   const planned = await service.api.post(`${at}/auto-apply/plan`, { number: 1 }, 200)
   await service.api.post(
     `${at}/auto-apply`,

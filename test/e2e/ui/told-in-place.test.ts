@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { eventually } from '../../support/eventually.ts'
 import { findBarriers, signIn, visit } from './support/browser.ts'
+import { carryOut } from './support/carry-out.ts'
 import { photograph } from './support/pictures.ts'
 import { FAILING_EXPORTER, GATEWAY, GATEWAY_FASTER, pushAndSettle } from './support/scene.ts'
 import {
@@ -105,17 +106,7 @@ test('the page of a campaign that has begun comes in one go: nothing moves as it
   const change = { kind: 'text', yaml: GATEWAY_FASTER, takeover: true }
   const asked = { name: 'To many', change, scope: { workload_ids: many }, waves: [{}] }
   const { id } = await service.api.post('/api/campaigns', asked, 201)
-  await service.api.post(`/api/campaigns/${id}/plan`, {}, 202)
-  const { plan_hash } = await eventually('it is planned', async () => {
-    const of = await service.api.get(`/api/campaigns/${id}`)
-    return of.status === 'planned' && of
-  })
-  for (const step of ['request', 'approve', 'start'])
-    await service.api.post(`/api/campaigns/${id}/${step}`, { plan_hash, comment: 'go' }, 200)
-  await eventually(
-    'it is done',
-    async () => (await service.api.get(`/api/campaigns/${id}`)).status === 'done',
-  )
+  await carryOut(id)
 
   // Its parts come one after the other, as on a slow line.
   const held: { part: string; go: () => void }[] = []
