@@ -106,6 +106,8 @@ export const changeTexts = defineTexts({
     environmentWord: 'environment',
     production: 'production',
     reachesProduction: 'This is production: the push asks for it in writing.',
+    reachStages: (sizes: string) => `In stages, unless whoever pushes asks for all at once: ${sizes}`,
+    reachAtOnce: 'All at once, unless whoever pushes asks for stages.',
     reachNames: 'Which instances',
     reachMore: (count: number) => `and ${n(count)} more`,
     excluded: {
@@ -337,6 +339,8 @@ export const changeTexts = defineTexts({
     environmentWord: 'environnement',
     production: 'production',
     reachesProduction: 'C’est la production : la poussée le fait écrire.',
+    reachStages: (sizes: string) => `Par étapes, sauf si qui pousse demande toutes à la fois : ${sizes}`,
+    reachAtOnce: 'Toutes à la fois, sauf si qui pousse demande des étapes.',
     reachNames: 'Quelles instances',
     reachMore: (count: number) => `et ${n(count)} de plus`,
     excluded: {

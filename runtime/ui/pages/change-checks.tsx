@@ -8,9 +8,11 @@ import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { nameInstances } from '../logic/instances.ts'
+import { areStagesSuggested, listStageSizes, toStageRequests, USUAL_STAGES } from '../logic/stages.ts'
 import { breakable } from '../parts/breakable.tsx'
 import { FailureNotice } from '../parts/failure.tsx'
 import { Icon, type Shape } from '../parts/icons.tsx'
+import { can } from '../state/session.ts'
 import type { Resource } from '../state/use-resource.ts'
 
 const LOOK: Record<ValidationCheck['status'], readonly [Tone, Shape]> = {
@@ -174,17 +176,27 @@ function Excluded({
   )
 }
 
+/** Whether a push goes out in stages, unless whoever pushes says otherwise, and how many instances each has. */
+function UsualStages({ isStaged, connected }: { isStaged: boolean; connected: number }) {
+  const words = say(changeTexts)
+  if (!isStaged) return <p class="muted">{words.reachAtOnce}</p>
+  const stages = toStageRequests(USUAL_STAGES.shares, USUAL_STAGES.dwellSeconds, [])
+  return <p>{words.reachStages(words.stagePreview(listStageSizes(stages, connected), connected))}</p>
+}
+
 /** Which instances a push would reach, and who is left out and why. */
 export function ReachPane({
   plan,
   workload,
   instances,
   environment,
+  isProduction,
 }: {
   plan: ConfigPlan
   workload: WorkloadRecord
   instances: readonly LiveInstance[]
   environment: string
+  isProduction: boolean
 }) {
   const words = say(changeTexts)
   const excluded = plan.excluded_instances ?? []
@@ -192,6 +204,7 @@ export function ReachPane({
   const left = new Set(excluded.map(({ instance_uid: uid }) => uid))
   const isNobody = plan.targets.every((target) => target.excluded)
   const reached = isNobody ? [] : instances.filter(({ instance_uid: uid }) => !left.has(uid))
+  const { connected_instance_count: connected } = workload
   const reasons = plan.targets.flatMap((target) => target.exclusion_reasons)
   const { reached_instance_count: reachedCount, excluded_instance_count: excludedCount } = plan.summary
   const counts: readonly (readonly [string, string])[] = [
@@ -210,7 +223,17 @@ export function ReachPane({
           </span>
         ))}
       </div>
-      {plan.prod_target === true && (
+      {can('config_safety.canary_rollout') && !isNobody && connected > 1 && (
+        <UsualStages
+          isStaged={areStagesSuggested({
+            isProduction,
+            isRisky: plan.risk_score.severity === 'high',
+            connected,
+          })}
+          connected={connected}
+        />
+      )}
+      {isProduction && (
         <p class="st warn">
           <Icon shape="triangle" />
           <span>{words.reachesProduction}</span>

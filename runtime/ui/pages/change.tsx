@@ -426,6 +426,7 @@ function Judged({
           workload={workload}
           instances={instances}
           environment={environmentOf(workload)}
+          isProduction={plan.prod_target === true}
         />
       )}
       <RequestForm

@@ -4,7 +4,7 @@ import type { ApprovalPushRequest, ApprovalRecord } from '../../../lib/wire/appr
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
-import { listStageSizes } from '../logic/stages.ts'
+import { areStagesSuggested, listStageSizes } from '../logic/stages.ts'
 import { bind, TextArea, TextField } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
 import { FleetStandingNote } from '../parts/fleet-standing.tsx'
@@ -34,8 +34,9 @@ function usePushForm({ workload, isProduction, isRisky, isBreakGlass }: PushDial
   const comment = useSignal('')
   const typed = useSignal('')
   const asksProduction = useSignal(isProduction)
-  // Where most is at stake, all at once is what one has to ask for.
-  const isStaged = isProduction && isRisky && !isBreakGlass && workload.connected_instance_count > 1
+  const isStaged =
+    !isBreakGlass &&
+    areStagesSuggested({ isProduction, isRisky, connected: workload.connected_instance_count })
   const stages = useStages(isStaged && can('config_safety.canary_rollout'))
   const name = callOf(workload)
   const isTyped = typed.value.trim() === name

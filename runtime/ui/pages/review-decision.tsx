@@ -289,7 +289,7 @@ function Choices({
 }
 
 /** What can be decided about a request now. */
-export function ReviewDecision(props: DecisionProps) {
+export function ReviewDecision({ isProduction, ...props }: DecisionProps & { isProduction: boolean }) {
   const { workload, approval, plan, reload } = props
   const { about: what, open, close } = useDialog<Asking>()
   const editAgain = () => {
@@ -310,7 +310,7 @@ export function ReviewDecision(props: DecisionProps) {
       {(what === 'push' || what === 'glass') && (
         <PushDialog
           {...dialog}
-          isProduction={approval.prod_target || plan?.prod_target === true}
+          isProduction={isProduction}
           isRisky={plan?.risk_score.severity === 'high'}
           isBreakGlass={what === 'glass'}
         />
