@@ -162,6 +162,7 @@ export const changeTexts = defineTexts({
     askChanges: 'Ask for changes',
     changesNeedComment: 'Write a comment: what should be changed first?',
     commented: 'Said. The request still waits.',
+    commentedApproved: 'Said. It is approved all the same, and whoever pushes it is shown this.',
     reject: 'Reject',
     rejectLead: 'It is over with this: nobody can approve or push it any more. A new draft can be requested.',
     rejectNeedsComment: 'Say why it is rejected.',
@@ -395,6 +396,7 @@ export const changeTexts = defineTexts({
     askChanges: 'Demander des changements',
     changesNeedComment: 'Écrivez un commentaire : que faut-il changer d’abord ?',
     commented: 'C’est dit. La demande attend toujours.',
+    commentedApproved: 'C’est dit. Elle reste approuvée, et qui la pousse le verra.',
     reject: 'Rejeter',
     rejectLead:
       'C’en est fini : personne ne pourra plus l’approuver ni la pousser. Un nouveau brouillon peut être demandé.',

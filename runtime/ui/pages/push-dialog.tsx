@@ -4,6 +4,7 @@ import type { ApprovalPushRequest, ApprovalRecord } from '../../../lib/wire/appr
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
+import { isWaiting } from '../logic/requests.ts'
 import { areStagesSuggested, listStageSizes } from '../logic/stages.ts'
 import { bind, TextArea, TextField } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
@@ -15,7 +16,7 @@ import { callOf } from '../state/names.ts'
 import { navigate } from '../state/router.ts'
 import { can } from '../state/session.ts'
 import { Stages, useStages } from './push-stages.tsx'
-import { FailedBefore } from './review-notices.tsx'
+import { FailedBefore, SaidSince } from './review-notices.tsx'
 
 interface PushDialogProps {
   workload: WorkloadRecord
@@ -80,7 +81,7 @@ export function PushDialog(props: PushDialogProps) {
   const { wanted } = stages
   const name = callOf(workload)
   // What is approved lacks no approval: it is a freeze that is broken.
-  const isApproved = approval.status === 'approved' && approval.approvals_short !== true
+  const isApproved = !isWaiting(approval)
   const connected = workload.connected_instance_count
   const push = async () => {
     const result = await api.push(workload.id, approval.id, form.request)
@@ -111,6 +112,7 @@ export function PushDialog(props: PushDialogProps) {
           wanted && listStageSizes(wanted, connected),
         )}
       </p>
+      <SaidSince approval={approval} />
       <FailedBefore workloadId={workload.id} hash={approval.draft_hash} />
       <FleetStandingNote workloadId={workload.id} isPush />
       {isBreakGlass && <p class="bad">{isApproved ? words.breakFreezeLead : words.breakGlassLead}</p>}

@@ -10,6 +10,7 @@ import { say } from '../i18n/define.ts'
 import { formatDay, formatExact, formatList, shortHash } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
 import { standingTexts } from '../i18n/standing.ts'
+import { isWaiting } from '../logic/requests.ts'
 import { ApprovalHelp, UnknownAuthors, Way } from '../parts/approval-help.tsx'
 import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.tsx'
 import { useStanding } from '../parts/fleet-standing.tsx'
@@ -24,7 +25,7 @@ import { can, me } from '../state/session.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { useInGit } from '../state/use-in-git.ts'
 import { PushDialog } from './push-dialog.tsx'
-import { useRevisionThatRan } from './review-notices.tsx'
+import { SaidSince, useRevisionThatRan } from './review-notices.tsx'
 import { isOver } from './review-story.tsx'
 import { RollbackDialog } from './rollback-dialog.tsx'
 
@@ -76,7 +77,7 @@ function Count({
   const words = say(changeTexts)
   if (approval.tally === undefined) return null
   // Nobody is asked any more: whose approval would count is no question, who gave it is.
-  if (approval.status === 'approved' && approval.approvals_short !== true)
+  if (!isWaiting(approval))
     return <p>{words.approvedByAll(formatList(approval.approvals.map(({ by }) => by)))}</p>
   return (
     <>
@@ -97,7 +98,8 @@ function Count({
   )
 }
 
-function Approve({ workload, approval, reload }: DecisionProps) {
+/** Approve it, where it waits for that, or ask for changes, which whoever pushes it is shown. */
+function Answer({ workload, approval, reload }: DecisionProps) {
   const words = say(changeTexts)
   const comment = useSignal('')
   const isBusy = useSignal(false)
@@ -125,13 +127,19 @@ function Approve({ workload, approval, reload }: DecisionProps) {
   const approve = () => answer(() => api.approve(workload.id, approval.id, text()), words.approved)
   const ask = async () => {
     const send = () => api.answerApproval(workload.id, approval.id, 'comments', text())
-    if (await answer(send, words.commented)) comment.value = ''
+    if (await answer(send, isWaiting(approval) ? words.commented : words.commentedApproved))
+      comment.value = ''
   }
+  const whyNotAsk = unless('config:request') ?? (lacksComment ? words.changesNeedComment : null)
+  const field = <TextArea label={words.approveComment} {...bind(comment)} />
+  if (!isWaiting(approval))
+    return (
+      <Form class="stack tight in-rows" send={words.askChanges} onSend={ask} reason={whyNotAsk} kind="">
+        {field}
+      </Form>
+    )
   const askChanges = (
-    <Action
-      reason={unless('config:request') ?? (lacksComment ? words.changesNeedComment : null)}
-      onClick={() => void ask()}
-    >
+    <Action reason={whyNotAsk} onClick={() => void ask()}>
       {words.askChanges}
     </Action>
   )
@@ -143,7 +151,7 @@ function Approve({ workload, approval, reload }: DecisionProps) {
       reason={reason}
       beside={askChanges}
     >
-      <TextArea label={words.approveComment} {...bind(comment)} />
+      {field}
     </Form>
   )
 }
@@ -301,8 +309,9 @@ export function ReviewDecision({ isProduction, ...props }: DecisionProps & { isP
   return (
     <section class="pane stack">
       <Count workload={workload} approval={approval} onEdit={editAgain} />
-      {(approval.status === 'pending' || approval.approvals_short === true) && <Approve {...props} />}
+      {isWaiting(approval) ? <Answer {...props} /> : <SaidSince approval={approval} />}
       <Choices workload={workload} approval={approval} plan={plan} onEdit={editAgain} onAsk={open} />
+      {!isWaiting(approval) && <Answer {...props} />}
       {approval.ends_at !== undefined && (
         <p class="muted">{say(changeTexts).endsAt(formatDay(approval.ends_at))}</p>
       )}
