@@ -184,6 +184,20 @@ function UsualStages({ isStaged, connected }: { isStaged: boolean; connected: nu
   return <p>{words.reachStages(words.stagePreview(listStageSizes(stages, connected), connected))}</p>
 }
 
+/** Numbers and words that count, each over what it is called. */
+function Counts({ of }: { of: readonly (readonly [string, string])[] }) {
+  return (
+    <div class="quant">
+      {of.map(([count, name]) => (
+        <span key={name}>
+          <b>{count}</b>
+          {name}
+        </span>
+      ))}
+    </div>
+  )
+}
+
 /** Which instances a push would reach, and who is left out and why. */
 export function ReachPane({
   plan,
@@ -215,14 +229,7 @@ export function ReachPane({
   return (
     <section class="pane reach" aria-label={words.reach}>
       <h2>{words.reach}</h2>
-      <div class="quant">
-        {counts.map(([count, name]) => (
-          <span key={name}>
-            <b>{count}</b>
-            {name}
-          </span>
-        ))}
-      </div>
+      <Counts of={counts} />
       {can('config_safety.canary_rollout') && !isNobody && connected > 1 && (
         <UsualStages
           isStaged={areStagesSuggested({
