@@ -109,6 +109,35 @@ test('on a phone what a change does and its text come before the checks, and the
   expect(await findBarriers(page)).toEqual([])
 })
 
+test('the unchanged lines that a comparison leaves out are opened by keyboard, side by side and in one column', async () => {
+  const path = `/api/workloads/${trial}/config/approvals`
+  const { id } = await service.api.post(path, { draft_yaml: GATEWAY_FASTER, comment: 'Faster' }, 201)
+  const left = page.getByRole('button', { name: /^Show \d+ unchanged lines$/ })
+  const focused = () =>
+    page.evaluate(() => document.activeElement?.textContent?.match(/^Show \d+ unchanged/)?.[0] ?? '')
+  for (const [width, beside] of [
+    [1440, 2],
+    [390, 1],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.goto(`/workloads/${trial}/changes/${id}`)
+    // What is left out is before the change and after it, in each text.
+    await expect.poll(() => left.count()).toBe(2 * beside)
+    expect(await findBarriers(page)).toEqual([])
+    await page.locator('.cm-content').first().focus()
+    for (const key of ['Enter', 'Space']) {
+      const before = await left.count()
+      await page.keyboard.press('Tab')
+      await expect.poll(focused).not.toBe('')
+      await page.keyboard.press(key)
+      await expect.poll(() => left.count()).toBe(before - beside)
+      // One goes on from there: the text that was opened has the focus.
+      await expect.poll(() => page.evaluate(() => document.activeElement?.className)).toMatch(/cm-content/)
+    }
+  }
+  expect(seen.complaints).toEqual([])
+})
+
 test('a first request that another one overtook shows its text alone, since what it would have replaced is not kept', async () => {
   connectAgent('newcomer', 'newcomer-1')
   const id = await workloadId(service, 'newcomer')
