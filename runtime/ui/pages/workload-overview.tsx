@@ -24,7 +24,7 @@ import { isNarrow } from '../state/viewport.ts'
 import type { TabProps } from './workload.tsx'
 import { WorkloadLeaving } from './workload-actions.tsx'
 
-const Pipelines = lazy<{ yaml: string; failing: ReadonlyMap<string, number> }>(
+const Pipelines = lazy<{ yaml: string; failing: TabProps['failing']; isPart: boolean }>(
   async () => (await import('../parts/pipelines.tsx')).Pipelines,
 )
 
@@ -50,7 +50,7 @@ function usePipelineYaml({ workload, topology }: Pick<TabProps, 'workload' | 'to
   return { yaml: revision.data?.content ?? detail.data?.effective_config, isLoading }
 }
 
-function PipelinesPane(props: Pick<TabProps, 'workload' | 'topology' | 'failing'>) {
+function PipelinesPane(props: Pick<TabProps, 'workload' | 'topology' | 'failing' | 'isFailingPart'>) {
   const words = say(workloadTexts)
   const { yaml, isLoading } = usePipelineYaml(props)
   return (
@@ -60,7 +60,7 @@ function PipelinesPane(props: Pick<TabProps, 'workload' | 'topology' | 'failing'
         {!may('config:read_content') ? (
           <LeftOutFor permission="config:read_content" />
         ) : yaml ? (
-          <Pipelines yaml={yaml} failing={props.failing} />
+          <Pipelines yaml={yaml} failing={props.failing} isPart={props.isFailingPart} />
         ) : (
           <p class="muted">{isLoading ? say(commonTexts).loading : words.noPipelines}</p>
         )}

@@ -41,6 +41,8 @@ export interface TabProps {
   failing: ReadonlyMap<string, number>
   /** The component that most of them name, as one of them reports it. */
   complaint: HealthNode | null
+  /** More instances are unhealthy than were asked: `failing` counts them at least. */
+  isFailingPart: boolean
   /** What is said of it as a whole has been read in full, or cannot be. */
   isReadInFull: boolean
 }
@@ -172,7 +174,8 @@ export function WorkloadPage({ params }: { params: Record<string, string> }) {
     (abort) => api.revisions(id, abort),
     (frame) => frame.type !== 'workload_update' && touches(frame),
   )
-  const { components: failing, complaint, isAwaited } = useFailing(id, topology.data?.instances ?? [])
+  const asked = useFailing(id, topology.data?.instances ?? [])
+  const { components: failing, complaint, isPart: isFailingPart, isAwaited } = asked
   const isReadInFull = isSettled(topology) && isSettled(history) && !isAwaited
   const wanted = params['tab'] ?? 'overview'
   const current = (wanted in TABS ? wanted : 'overview') as keyof typeof TABS
@@ -180,7 +183,8 @@ export function WorkloadPage({ params }: { params: Record<string, string> }) {
   return (
     <Loaded of={workload} title={headingOf(id)}>
       {(data) => {
-        const props = { workload: data, topology, history, failing, complaint, isReadInFull }
+        const told = { failing, complaint, isFailingPart, isReadInFull }
+        const props = { workload: data, topology, history, ...told }
         return (
           <>
             <Heading workload={data} history={history} tab={current} />

@@ -206,6 +206,25 @@ describe('the picture of the pipelines', () => {
     await expect.poll(() => lines.count()).toBe(0)
     await expect.poll(() => findBarriers(page)).toEqual([])
   })
+
+  test('counts as at least so many what fails where more are unhealthy than are asked why', async () => {
+    const others = agents.length
+    const many = await connectManaged('sickly', { pods: 8, behaviour: { kind: 'apply', delayMs: 50 } })
+    const rest = agents.slice(others + 1)
+    for (const agent of rest) agent.say({ health: FAILING_EXPORTER })
+    await page.goto(`/workloads/${many}`)
+    await page.getByText('7 of 8 instances are unhealthy', { exact: false }).first().waitFor()
+    const drawn = (text: string) => page.getByRole('group', { name: `exporter:otlphttp/eu is ${text}` })
+    await drawn('unhealthy on at least 6 instances.').waitFor()
+    const exporter = page.getByRole('button', { name: 'traces: exporter otlphttp/eu ▲ 6+' })
+    await exporter.click()
+    await page.locator('main').getByText('traces exporter:otlphttp/eu is unhealthy on at least 6').waitFor()
+    await page.goto(`/workloads/${many}/configuration`)
+    await drawn('unhealthy on at least 6 instances.').waitFor()
+    rest[0]?.say({ health: { healthy: true, status: 'StatusOK' } })
+    await drawn('unhealthy on 6 instances.').waitFor()
+    expect(seen.complaints).toEqual([])
+  })
 })
 
 describe('the editor', () => {
