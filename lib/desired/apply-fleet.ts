@@ -29,11 +29,7 @@ import { type Refusal, refuse } from '../model/refusal.ts'
 import type { ChangeReach } from '../selectors/within-scope.ts'
 import { listOpenAutoApplies } from '../store/auto-apply.ts'
 import { findCampaign, findCampaignUnderWay, listUnreached, type StoredCampaign } from '../store/campaigns.ts'
-import {
-  areCommitAuthorsNoted,
-  listFormerAuthorsOfFleet,
-  noteCommitAuthors,
-} from '../store/commit-authors.ts'
+import { areCommitAuthorsNoted, placeOfFleetConfig } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import {
   type FleetConfigChange,
@@ -48,14 +44,15 @@ import { listFleetWishes } from '../store/fleet-wishes.ts'
 import { isSpokenForByAnother, lockOwner } from '../store/git-owners.ts'
 import {
   deleteManagedFleetConfig,
+  findCarriedHash,
   findManagedFleetConfig,
   findOwnerByName,
   keepManagedFleetConfig,
-  listUnseenHashes,
   type ManagedFleetConfig,
   noteManagedCampaign,
 } from '../store/managed-fleet-configs.ts'
 import { decideFleet, type FleetVerdict, type Undone } from './decide-fleet.ts'
+import { noteAuthors } from './note-authors.ts'
 import { overruledAt } from './overruled.ts'
 import { isOwner, recordNamed, tellCommit, tellRelease } from './owner.ts'
 import { type ReleaseRefusal, refuseRelease } from './refuse-release.ts'
@@ -359,12 +356,15 @@ async function keepWish(
 > {
   const { owner, actor, definition, commitSha, commitAuthor, mayStillChange } = wanted
   const authors = toAuthorNames(wanted)
+  const by = { byId: actor.userId, place: placeOfFleetConfig(definition.name) }
   if (known !== null && managed?.wishHash === wishHash && isDefined(known, definition)) {
     const { version } = managed
     const content = await findContent(parts.db, known.id, version)
     const names = authors.map(({ name }) => name)
-    const claim = { configHash: content?.hash ?? '', byId: actor.userId, place: known.id }
-    if (content !== null && (await areCommitAuthorsNoted(parts.db, claim, names)))
+    if (
+      content !== null &&
+      (await areCommitAuthorsNoted(parts.db, { ...by, configHash: content.hash }, names))
+    )
       return { ok: true, fleetConfigId: known.id, version }
   }
   const id = known?.id ?? uuidv7(parts.clock.now(), parts.random)
@@ -383,21 +383,19 @@ async function keepWish(
     // Another run may have stored the same just now: then this is its version.
     const before = await findManagedFleetConfig(tx, id)
     const isSameWish = before?.wishHash === wishHash
-    // What its authors changed comes with the next version, whose last commit may be of anybody.
-    const former = isSameWish ? [] : await listFormerAuthorsOfFleet(tx, id, await listUnseenHashes(tx, id))
-    const by = { author: actor.email, authorId: actor.userId, createdAt: now }
+    const written = { author: actor.email, authorId: actor.userId, createdAt: now }
     const version = isSameWish
       ? before.version
-      : await insertVersion(tx, { fleetConfigId: id, ...draft, ...by })
+      : await insertVersion(tx, { fleetConfigId: id, ...draft, ...written })
     const wish = { fleetConfigId: id, owner, wishHash, version: version ?? 0, commitSha, commitAuthor }
     const applied = { appliedAt: now, appliedBy: actor.email, appliedById: actor.userId }
     // Of two owners that write at the same time the second is refused, and so is one whose fleet config was just
     // removed.
     if (version === null || !(await keepManagedFleetConfig(tx, { ...wish, ...applied })))
       return refuseRival(tx, definition.name, owner)
-    const content = (await findContent(tx, id, version))!
-    const claim = { configHash: content.hash, byId: actor.userId, place: id }
-    await noteCommitAuthors(tx, claim, [...authors, ...former], parts.clock)
+    const { hash: configHash } = (await findContent(tx, id, version))!
+    const asked = { ...by, configHash, owner, activeHash: await findCarriedHash(tx, id) }
+    await noteAuthors(parts, tx, asked, { authors, isAnew: !isSameWish })
     await tx.record({
       action: 'fleet_config.manage',
       resource: 'fleet_config',

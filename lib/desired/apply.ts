@@ -17,7 +17,7 @@ import {
   findNewestApprovalFromGit,
   listOpenApprovalsOfGroup,
 } from '../store/approvals.ts'
-import { areCommitAuthorsNoted, type CommitClaim, noteCommitAuthors } from '../store/commit-authors.ts'
+import { areCommitAuthorsNoted, type CommitClaim } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import { isSpokenForByAnother, lockOwner } from '../store/git-owners.ts'
 import {
@@ -28,9 +28,9 @@ import {
   type ManagedConfig,
 } from '../store/managed-configs.ts'
 import { findFleetKeeper } from '../store/managed-fleet-configs.ts'
-import { listUnseenAuthors, noteUnseen } from '../store/unseen-texts.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import { type DesiredVerdict, decideDesired } from './decide.ts'
+import { noteAuthors } from './note-authors.ts'
 import { isOwner, recordNamed, tellCommit, tellRelease } from './owner.ts'
 import { type ReleaseRefusal, refuseRelease } from './refuse-release.ts'
 
@@ -209,24 +209,6 @@ const toClaim = ({ workloadId, actor }: DesiredConfig, configHash: string): Comm
 })
 
 /**
- * Note whom the commit of a wish names, and who made what Git asked for before it and nobody has brought to run, or that was
- * rolled back: what they changed comes with the next one, whose last commit may be of anybody.
- */
-async function noteAuthors(
-  { clock }: Pick<ApprovalParts, 'clock'>,
-  tx: Db,
-  wanted: DesiredConfig,
-  standing: Standing,
-): Promise<void> {
-  const { hash, activeHash, isSameWish } = standing
-  const claim = toClaim(wanted, hash)
-  const asked = { ...claim, owner: wanted.owner, activeHash }
-  const former = await listUnseenAuthors(tx, asked)
-  await noteCommitAuthors(tx, claim, [...toAuthorNames(wanted), ...former], clock)
-  await noteUnseen(tx, asked, !isSameWish, clock.now())
-}
-
-/**
  * Note what Git asks for, withdraw what the owner asked for before, and request it where it is to be, all or nothing:
  * what is to be done is decided under the workload's lock, so that of two equal runs one finds what the other did.
  */
@@ -264,7 +246,8 @@ async function keepWish(
     const { managed, isSameWish, verdict, others } = standing
     if (isTooEarly(standing)) return { ok: true, verdict, proposed: null }
     const now = parts.clock.now()
-    await noteAuthors(parts, tx, wanted, standing)
+    const place = { ...toClaim(wanted, hash), owner, activeHash: standing.activeHash }
+    await noteAuthors(parts, tx, place, { authors: toAuthorNames(wanted), isAnew: !isSameWish })
     const ended = await withdrawAll(parts, tx, others, { actor, comment: REPLACED, now })
     const isProposed = verdict.action === 'propose'
     if (isProposed && !asked.ok) return asked

@@ -18,9 +18,12 @@ export interface CommitAuthor {
 export interface CommitClaim {
   configHash: string
   byId: string
-  /** The id of the workload, or of the fleet config. */
+  /** The id of the workload, or `placeOfFleetConfig`. */
   place: string
 }
+
+/** Where a fleet config is asked for: Git knows it by its name only, whatever became of one that had the name before. */
+export const placeOfFleetConfig = (name: string): string => `fleet:${name}`
 
 /** Whether all these names are kept of a text, as this account's word or as nobody knows whose, and where it asks for it. */
 export async function areCommitAuthorsNoted(
@@ -80,7 +83,7 @@ export interface AskedText {
   hash: string
   /** Those who asked for it, by id. */
   askers: readonly string[]
-  /** The id of its workload, or of its fleet config; none of a text that a campaign brings to many workloads. */
+  /** The id of its workload; none of a text that a campaign brings to many workloads, nor of a version, which has its own. */
   places: readonly string[]
   /** When it was asked for; null of a version, which was when that was written, and where there is no place. */
   at: Date | null
@@ -96,7 +99,7 @@ export const toAskedVersion = (
   hash: '',
   version: { fleetConfigId, number },
   askers,
-  places: [fleetConfigId],
+  places: [],
   at: null,
 })
 
@@ -105,12 +108,14 @@ export const toAskedVersion = (
  * where it is a version, of which only those with the same values are the same, and null for a text.
  */
 export const ASKED_AND_NAMED = `asked as materialized (
-    select r.key, coalesce(v.hash, r.hash) as hash, v.content_hash as content,
-      r.askers || array_remove(array[v.author_id], null) as askers, r.places, coalesce(r.at, v.created_at) as at
+    select r.key, coalesce(v.hash, r.hash) as hash, v.content_hash as content, v.fleet_config_id,
+      r.askers || array_remove(array[v.author_id], null) as askers,
+      r.places || array_remove(array['fleet:' || f.name], null) as places, coalesce(r.at, v.created_at) as at
     from json_to_recordset($1::json) as r
       (key text, hash text, askers text[], places text[], at timestamptz, version json)
       left join fleet_config_versions v on v.fleet_config_id::text = r.version->>'fleetConfigId'
-        and v.number = (r.version->>'number')::int),
+        and v.number = (r.version->>'number')::int
+      left join fleet_configs f on f.id = v.fleet_config_id),
   named as materialized (
     select a.key, c.name, c.said, c.by_id from asked a
       join commit_authors c on c.config_hash = coalesce(a.content, a.hash)
@@ -139,24 +144,6 @@ export async function listNamesOfSomebody(db: Db, names: readonly string[]): Pro
     [names],
   )
   return new Set(rows.map(({ name }) => name))
-}
-
-/**
- * Everybody whom commits name that brought versions of a fleet config, given by the hashes of their texts with values: one
- * owner at a time keeps it.
- */
-export async function listFormerAuthorsOfFleet(
-  db: Db,
-  fleetConfigId: string,
-  contentHashes: readonly string[],
-): Promise<CommitAuthor[]> {
-  return db.query<CommitAuthor>(
-    `select c.name, max(c.said) as said from commit_authors c
-     where c.config_hash = any($1::text[]) and (c.by_id = '' or exists (
-       select from commit_claims l where l.config_hash = c.config_hash and l.by_id = c.by_id and l.place = $2))
-     group by c.name`,
-    [contentHashes, fleetConfigId],
-  )
 }
 
 /** SQL for whether nobody requested a text, wrote it as a version or keeps it. */

@@ -19,7 +19,7 @@ export const settersOf = (of = ''): string =>
  */
 const AUTHORS = `with ${ASKED_AND_NAMED},
      versions as (
-       select a.key, v.*, a.content is not null and v.fleet_config_id::text = any(a.places) as is_own
+       select a.key, v.*, v.fleet_config_id is not distinct from a.fleet_config_id as is_own
        from asked a join fleet_config_versions v on v.hash = a.hash
        where a.content is null or v.content_hash = a.content),
      found as (
