@@ -337,11 +337,11 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'is kept of so many instances, of which one that is away gives way, and of more nothing is written down',
     ],
   },
-  'lib/fleet/state/stand-still.ts StandStill.#deafTimes': {
-    bound: 'twenty times that this process was deaf, the last ones',
+  'lib/fleet/state/stand-still.ts StandStill.#unheard': {
+    bound: 'twenty times in which this process heard nobody, the last ones',
     reachedBy: [
       'lib/fleet/state/stand-still.test.ts',
-      'remembers the last twenty times alone that it was deaf',
+      'remembers the last twenty times alone in which it heard nobody',
     ],
   },
   'lib/fleet/state/state.ts FleetState.unhealthyStored': {

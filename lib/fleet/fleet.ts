@@ -86,7 +86,7 @@ export class Fleet implements FleetPort {
 
   constructor(deps: FleetDeps) {
     this.#deps = deps
-    this.#standStill = new StandStill(deps.clock, TICK_MS)
+    this.#standStill = new StandStill(deps, TICK_MS)
     this.writer = new WriteBehind(deps, new TouchedWorkloads(deps, this.state))
     const tell = (outcome: Outcome) => this.#follow(outcome)
     const parts: FleetParts = { deps, state: this.state, writer: this.writer, tell }

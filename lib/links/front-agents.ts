@@ -121,7 +121,7 @@ export class FrontAgents implements FleetPort {
     const { clock, timers, texts, pollsMax, keptBytesMax = KEPT_BYTES_MAX } = parts
     this.#kept = new KeptReports(keptBytesMax, () => this.#connections.values())
     this.#endings = new FrontEndings(clock)
-    this.#standStill = new StandStill(clock, TICK_MS)
+    this.#standStill = new StandStill(parts, TICK_MS)
     this.#offers = new FrontOffers({ ...toOwner, clock, texts })
     this.#polls = new FrontPolls({
       ...toOwner,

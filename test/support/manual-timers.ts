@@ -16,6 +16,7 @@ export function manualTimers(clock: FakeClock): ManualTimers {
       waiting.set(key, { dueMs: clock.monotonicMs() + delayMs, work })
       return () => void waiting.delete(key)
     },
+    nowMs: () => clock.monotonicMs(),
     advance(ms) {
       const endMs = clock.monotonicMs() + ms
       for (;;) {

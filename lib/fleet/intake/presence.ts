@@ -302,7 +302,7 @@ export class Presence {
 
   /** How long something has lasted that others could have ended, had this process heard them. */
   #lastedMs(sinceMs: number, nowMs: number): number {
-    return nowMs - sinceMs - this.#standStill.deafMs(sinceMs)
+    return nowMs - sinceMs - this.#standStill.unheardMs(sinceMs)
   }
 
   #endGraces(nowMs: number): void {
