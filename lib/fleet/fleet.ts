@@ -421,33 +421,34 @@ export class Fleet implements FleetPort {
   }
 
   /**
-   * Whether an agent of this workload can take a config now. Right after the start of this process its agents are on
-   * their way: then it waits for them (`#waitForKnown`).
+   * Whether an agent of this workload can take a config now. Right after the start of this process, and after it heard
+   * nobody for a while, its agents are on their way: then it waits for them (`#waitForKnown`).
    */
   async canTakeConfig(workload: Workload): Promise<boolean> {
     await this.#waitForKnown([workload])
-    const mayCome = () => workload.status !== 'disconnected' && this.isAwaited(workload)
+    const isAwaited = () => this.isAwaited(workload) || workload.graceUntilMs !== null
+    const mayCome = () => workload.status !== 'disconnected' && isAwaited()
     await this.#waitWhile(() => !hasCapableInstance(workload) && mayCome())
     return hasCapableInstance(workload)
   }
 
   /**
-   * Resolves once all agents of these workloads are here that are known from before; where some do not come,
-   * `AGENTS_AWAITED_MS` after this process began to decide. What is decided of the first ones alone would be said of all:
+   * Resolves once all agents of these workloads are here that are known from before, or were here a moment ago; where some
+   * do not come, `AGENTS_AWAITED_MS` after this process could hear them. What is decided of the first ones alone would be said of all:
    * that a push is applied, which share of them a stage is, or what they run.
    */
   async #waitForKnown(workloads: readonly Workload[]): Promise<void> {
     const unheard = await this.#unheardOf(workloads)
     let at = 0
     await this.#waitWhile(() => {
-      while (at < unheard.length && !this.state.knownAtStart.has(unheard[at]!)) at++
+      while (at < unheard.length && !this.#isOnItsWay(unheard[at]!)) at++
       return at < unheard.length
     })
   }
 
   /**
-   * How many agents of each of these workloads are known from before and may be on their way, by workload: for as long as
-   * `#waitForKnown` would wait for them.
+   * How many agents of each of these workloads may be on their way, by workload: for as long as `#waitForKnown` would wait
+   * for them.
    */
   async countAwaited(workloads: readonly Workload[]): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>()
@@ -467,6 +468,9 @@ export class Fleet implements FleetPort {
     const unheard: string[] = []
     for await (const some of inTurns(this.state.knownAtStart, CHUNK))
       for (const uid of some) if (ids.has(this.state.homes.get(uid) ?? '')) unheard.push(uid)
+    for await (const some of inTurns(this.state.away, CHUNK))
+      for (const { uid, workload, hasDeparted } of some)
+        if (!hasDeparted && ids.has(workload?.id ?? '')) unheard.push(uid)
     return unheard
   }
 
@@ -476,8 +480,17 @@ export class Fleet implements FleetPort {
       await new Promise<void>((resolve) => this.#deps.timers.after(AGENTS_LOOK_MS, resolve))
   }
 
+  #isOnItsWay(uid: string): boolean {
+    const { instances, away, knownAtStart } = this.state
+    const instance = instances.get(uid)
+    return knownAtStart.has(uid) || (instance !== undefined && away.has(instance))
+  }
+
+  /** Did this process begin to decide a moment ago, or hear nobody a moment ago? */
   get #mayAgentsCome(): boolean {
-    return !this.#isStopped && this.#deps.clock.monotonicMs() < this.#openSinceMs + AGENTS_AWAITED_MS
+    const sinceMs = this.#deps.clock.monotonicMs() - AGENTS_AWAITED_MS
+    const wasUnheard = this.#standStill.isRecent || this.#standStill.unheardMs(sinceMs) > 0
+    return !this.#isStopped && (sinceMs < this.#openSinceMs || wasUnheard)
   }
 
   /** Live instances, by pod, connection time and uid. */

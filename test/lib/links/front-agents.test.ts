@@ -670,6 +670,7 @@ describe('what is said on a link', () => {
       clock,
       timers,
       epoch: 4,
+      maySay: () => true,
       send: (text) => void sent.push(text),
     })
     expect(readFrontBatch(sent.shift()!)).toMatchObject({ cell: 0, epoch: 4, entries: [] })
