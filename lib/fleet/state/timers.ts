@@ -1,3 +1,5 @@
+import { systemClock } from '../../clock.ts'
+
 /** Delayed work, passed so that a simulation can run it on its own clock. */
 export interface Timers {
   /** Run `work` once after this many milliseconds; the returned function takes it back. */
@@ -13,5 +15,5 @@ export const systemTimers: Timers = {
     timer.unref()
     return () => clearTimeout(timer)
   },
-  nowMs: () => performance.now(),
+  nowMs: systemClock.monotonicMs,
 }
