@@ -20,6 +20,7 @@ import { ApprovalOutlook } from '../parts/approval-outlook.tsx'
 import { CodeEditor, type CodeMark, CompareView } from '../parts/code.tsx'
 import { Action, ActionLink, bind, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { useStanding } from '../parts/fleet-standing.tsx'
 import { Form } from '../parts/form.tsx'
 import { GitNotice } from '../parts/git-notice.tsx'
 import { LeftOutFor } from '../parts/left-out-for.tsx'
@@ -501,7 +502,7 @@ export function ChangePage({ params }: { params: Record<string, string> }) {
   const words = say(changeTexts)
   const id = params['id'] ?? ''
   const workload = useResource(`workload:${id}`, (abort) => api.workload(id, abort), touchesWorkload(id))
-  const git = useInGit(id)
+  const git = useInGit(id, useStanding(id))
   const start = `${query.value.get('template') ?? ''}:${query.value.get('hash') ?? ''}`
   const mayRead = may('config:read_content')
   const base = useResource(workload.data && mayRead ? `base:${id}:${start}` : null, (abort) =>

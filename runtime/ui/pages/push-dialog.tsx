@@ -8,7 +8,7 @@ import { isWaiting } from '../logic/requests.ts'
 import { areStagesSuggested, listStageSizes } from '../logic/stages.ts'
 import { bind, TextArea, TextField } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
-import { FleetStandingNote } from '../parts/fleet-standing.tsx'
+import { FleetStandingNote, useStanding } from '../parts/fleet-standing.tsx'
 import { FormDialog } from '../parts/form.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
@@ -77,6 +77,7 @@ export function PushDialog(props: PushDialogProps) {
   const { workload, approval, isBreakGlass, onClose, reload } = props
   const words = say(changeTexts)
   const form = usePushForm(props)
+  const standing = useStanding(workload.id)
   const { stages, asksProduction } = form
   const { wanted } = stages
   const name = callOf(workload)
@@ -114,7 +115,7 @@ export function PushDialog(props: PushDialogProps) {
       </p>
       <SaidSince approval={approval} />
       <FailedBefore workloadId={workload.id} hash={approval.draft_hash} />
-      <FleetStandingNote workloadId={workload.id} isPush />
+      <FleetStandingNote workloadId={workload.id} standing={standing} isPush />
       {isBreakGlass && <p class="bad">{isApproved ? words.breakFreezeLead : words.breakGlassLead}</p>}
       <TextArea label={isBreakGlass ? words.breakGlassReason : words.pushComment} {...bind(form.comment)} />
       {can('config_safety.canary_rollout') && <Stages of={stages} connected={connected} />}

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { gitGroupOf } from '../../../lib/model/git-group.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -24,6 +25,7 @@ import { navigate } from '../state/router.ts'
 import { can, me } from '../state/session.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { useInGit } from '../state/use-in-git.ts'
+import type { Resource } from '../state/use-resource.ts'
 import { PushDialog } from './push-dialog.tsx'
 import { SaidSince, useRevisionThatRan } from './review-notices.tsx'
 import { isOver } from './review-story.tsx'
@@ -34,6 +36,11 @@ interface DecisionProps {
   approval: ApprovalRecord
   plan: ConfigPlan | null
   reload: () => void
+}
+
+/** What keeps the workload from pushes, and who keeps its config in Git. */
+interface Standing {
+  standing: Resource<FleetStanding>
 }
 
 /** What ends it on this very workload where nobody can approve: going back to the text, or asking for it otherwise. */
@@ -99,11 +106,11 @@ function Count({
 }
 
 /** Approve it, where it waits for that, or ask for changes, which whoever pushes it is shown. */
-function Answer({ workload, approval, reload }: DecisionProps) {
+function Answer({ workload, approval, standing, reload }: DecisionProps & Standing) {
   const words = say(changeTexts)
   const comment = useSignal('')
   const isBusy = useSignal(false)
-  const { keptBy } = useInGit(workload.id)
+  const { keptBy } = useInGit(workload.id, standing)
   const isOutsideGit = keptBy !== null && approval.target_group !== gitGroupOf(keptBy)
   const lacksComment = comment.value.trim() === ''
   const reason =
@@ -237,16 +244,16 @@ type Asking = 'push' | 'glass' | Ending
 
 /** The buttons of a request that is open; each opens a dialog, or the editor. */
 function Choices({
-  workload,
   approval,
   plan,
+  standing,
   onAsk,
   onEdit,
-}: Omit<DecisionProps, 'reload'> & { onAsk: (what: Asking) => void; onEdit: () => void }) {
+}: Omit<DecisionProps, 'reload' | 'workload'> &
+  Standing & { onAsk: (what: Asking) => void; onEdit: () => void }) {
   const words = say(changeTexts)
-  const { data: standing } = useStanding(workload.id)
   // What is approved is not pushed while a freeze lasts, unless somebody breaks the glass.
-  const freeze = standing?.freeze ?? null
+  const freeze = standing.data?.freeze ?? null
   const policyReason = plan === null ? null : sayBlocks(plan.policy)
   const pushReason =
     unless('workload:push_config') ??
@@ -300,6 +307,7 @@ function Choices({
 export function ReviewDecision({ isProduction, ...props }: DecisionProps & { isProduction: boolean }) {
   const { workload, approval, plan, reload } = props
   const { about: what, open, close } = useDialog<Asking>()
+  const standing = useStanding(workload.id)
   const editAgain = () => {
     beginDraft(workload.id, approval.draft_yaml)
     navigate(`/workloads/${workload.id}/change`)
@@ -309,9 +317,9 @@ export function ReviewDecision({ isProduction, ...props }: DecisionProps & { isP
   return (
     <section class="pane stack">
       <Count workload={workload} approval={approval} onEdit={editAgain} />
-      {isWaiting(approval) ? <Answer {...props} /> : <SaidSince approval={approval} />}
-      <Choices workload={workload} approval={approval} plan={plan} onEdit={editAgain} onAsk={open} />
-      {!isWaiting(approval) && <Answer {...props} />}
+      {isWaiting(approval) ? <Answer {...props} standing={standing} /> : <SaidSince approval={approval} />}
+      <Choices approval={approval} plan={plan} standing={standing} onEdit={editAgain} onAsk={open} />
+      {!isWaiting(approval) && <Answer {...props} standing={standing} />}
       {approval.ends_at !== undefined && (
         <p class="muted">{say(changeTexts).endsAt(formatDay(approval.ends_at))}</p>
       )}

@@ -314,7 +314,7 @@ function Running({ workload, topology, failing, complaint, isFailingPart, isTold
 
 /** The config that is assigned, what the instances run, and the picture of the pipelines. */
 export function ConfigurationTab({ workload, topology, history, ...of }: TabProps) {
-  const git = useInGit(workload.id)
+  const git = useInGit(workload.id, of.standing)
   if (!may('config:read_content')) return <LeftOutFor permission="config:read_content" />
   const { failing, complaint, isFailingPart } = of
   const told = { workload, failing, complaint, isFailingPart }

@@ -22,7 +22,6 @@ import { listComponents, pathOfComponent } from '../logic/health.ts'
 import { titleOf } from '../logic/requests.ts'
 import { isStall, memberCountOf, valueSinceHalt } from '../logic/rollouts.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
-import { useStanding } from '../parts/fleet-standing.tsx'
 import { WayOut } from '../parts/way-out.tsx'
 import { useApproved } from '../state/approved.ts'
 import { api } from '../state/endpoints.ts'
@@ -306,7 +305,8 @@ type Told = Pick<TabProps, 'workload' | 'history' | 'failing' | 'complaint'> & {
 }
 
 /** What there is to say, once all that it is made of is there: a cause that came later would turn it into another. */
-function useTold({ workload, topology, history, failing, complaint, isReadInFull }: TabProps): Told | null {
+function useTold({ workload, topology, history, standing, ...of }: TabProps): Told | null {
+  const { failing, complaint, isReadInFull } = of
   const told = useRef<Told | null>(null)
   const push = workload.current_config_push
   const rolloutId = push?.status === 'pending' ? push.rollout_id : undefined
@@ -316,7 +316,6 @@ function useTold({ workload, topology, history, failing, complaint, isReadInFull
     touchesWorkload(workload.id),
   )
   const approved = useApproved(workload.id)
-  const standing = useStanding(workload.id)
   if (isReadInFull && [rollout, approved, standing].every(isSettled)) {
     const diagnosis = diagnose(workload, topology.data, history.data ?? [], rollout.data)
     const beside = { approved: approved.data ?? [], freeze: standing.data?.freeze ?? null }

@@ -37,6 +37,23 @@ test('all of the sign-in page begins at one edge', async () => {
   await context.close()
 })
 
+test('where a workload stands is read once for each of its pages', async () => {
+  await openPage()
+  for (const tab of ['', '/configuration']) {
+    let reads = 0
+    const count = (request: { url(): string }) => {
+      if (request.url().endsWith(`/workloads/${gateway}/fleet-config`)) reads++
+    }
+    page.on('request', count)
+    await page.goto(`/workloads/${gateway}${tab}`)
+    await page.locator('main .say').getByText('All is well', { exact: false }).waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(reads, tab).toBe(1)
+    page.off('request', count)
+  }
+  await seen.context.close()
+})
+
 describe('who only reads', () => {
   test.each([
     ['/approvals', 'Approvals', 'config:request'],
