@@ -144,6 +144,21 @@ test('what a campaign is saved with stands at the end of its form', async () => 
   await seen.context.close()
 })
 
+test('on half a desk the buttons of a user share a line, in French too, beside a long address', async () => {
+  const long = { email: 'marguerite.delacroix@observability.example.com', password: 'long enough to pass' }
+  await service.api.post('/api/users', { ...long, groups: ['editor'] }, 201)
+  await openPage({ width: 1024, locale: 'fr-FR' })
+  await page.goto('/settings/users')
+  const row = page.getByRole('row').filter({ hasText: long.email })
+  await row.getByText('créé', { exact: false }).waitFor()
+  const lines = new Set<number>()
+  for (const name of ['Droits', 'Mot de passe…', 'Supprimer'])
+    lines.add((await row.getByRole('button', { name, exact: true }).boundingBox())!.y)
+  expect([...lines]).toHaveLength(1)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+  await seen.context.close()
+})
+
 test('on half a desk the conditions of a label rule break between their words, and its buttons share a line', async () => {
   const api = new Api(service.url)
   await api.login()
