@@ -68,11 +68,11 @@ export async function noteCommitAuthors(
 
 /**
  * SQL for whether the name `c` of `commit_authors` counts for a change `a`: it was noted before it was kept whose word it is;
- * or whoever said it asked for this very change (`askers`), or had asked in Git for this text where the change is for
+ * or whoever said it asked for this very text (`sayers`), or had asked in Git for this text where the change is for
  * (`places`) and said so by the time that the change was asked for (`at`). Who had no part in it could name everybody, and
  * nobody would be left to approve. Who asks for what others named its authors of elsewhere is a second person to have seen it.
  */
-const COUNTS = `(c.by_id = '' or c.by_id = any(a.askers) or c.noted_at <= a.at and exists (
+const COUNTS = `(c.by_id = '' or c.by_id = any(a.sayers) or c.noted_at <= a.at and exists (
   select from commit_claims l where l.config_hash = c.config_hash and l.by_id = c.by_id
     and l.place = any(a.places) and l.since <= a.at))`
 
@@ -83,6 +83,11 @@ export interface AskedText {
   hash: string
   /** Those who asked for it, by id. */
   askers: readonly string[]
+  /**
+   * Those of them who put the text there; of a version whoever wrote it, who need not be said. Whoever only chooses other
+   * workloads for it, or asks that it is approved, could name everybody.
+   */
+  sayers: readonly string[]
   /** The id of its workload; none of a text that a campaign brings to many workloads, nor of a version, which has its own. */
   places: readonly string[]
   /** When it was asked for; null of a version, which was when that was written, and where there is no place. */
@@ -99,6 +104,7 @@ export const toAskedVersion = (
   hash: '',
   version: { fleetConfigId, number },
   askers,
+  sayers: [],
   places: [],
   at: null,
 })
@@ -110,9 +116,10 @@ export const toAskedVersion = (
 export const ASKED_AND_NAMED = `asked as materialized (
     select r.key, coalesce(v.hash, r.hash) as hash, v.content_hash as content, v.fleet_config_id,
       r.askers || array_remove(array[v.author_id], null) as askers,
+      r.sayers || array_remove(array[v.author_id], null) as sayers,
       r.places || array_remove(array['fleet:' || f.name], null) as places, coalesce(r.at, v.created_at) as at
     from json_to_recordset($1::json) as r
-      (key text, hash text, askers text[], places text[], at timestamptz, version json)
+      (key text, hash text, askers text[], sayers text[], places text[], at timestamptz, version json)
       left join fleet_config_versions v on v.fleet_config_id::text = r.version->>'fleetConfigId'
         and v.number = (r.version->>'number')::int
       left join fleet_configs f on f.id = v.fleet_config_id),
