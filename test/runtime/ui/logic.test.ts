@@ -11,7 +11,7 @@ import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { describeDetailField, describeOwnDetail } from '../../../runtime/ui/i18n/audit.ts'
 import { findActions } from '../../../runtime/ui/i18n/audit-actions.ts'
-import { describeError } from '../../../runtime/ui/i18n/causes.ts'
+import { describeError, describeWhy } from '../../../runtime/ui/i18n/causes.ts'
 import { language, say } from '../../../runtime/ui/i18n/define.ts'
 import { formatListed } from '../../../runtime/ui/i18n/format.ts'
 import { historyTexts } from '../../../runtime/ui/i18n/history.ts'
@@ -245,6 +245,21 @@ describe('why a workload is unwell', () => {
     expect(describeReason(trouble({ unknown_host: 'a.b' }))).toBe('no such host a.b · exporter otlp/eu')
     expect(describeReason(trouble({ address: '10.0.0.1:4317' }))).toBe(
       'cannot reach 10.0.0.1:4317 · exporter otlp/eu',
+    )
+  })
+
+  test('names a host that is not reached in the words of every other page, whoever tells of it', () => {
+    const said = (of: Record<string, string>) => [describeReason(trouble(of)), describeWhy(trouble(of))]
+    expect(said({ unknown_host: 'a.b' })).toEqual(['no such host a.b · exporter otlp/eu', 'No such host a.b'])
+    expect(said({ address: '10.0.0.1:4317' })[1]).toBe('Cannot reach 10.0.0.1:4317')
+    language.value = 'fr'
+    expect(said({ unknown_host: 'a.b' })[1]).toBe('Hôte introuvable\u00a0: a.b')
+    expect(said({ address: '10.0.0.1:4317' })[1]).toBe('10.0.0.1:4317 injoignable')
+    language.value = 'en'
+    // Of another failure the host is not the whole.
+    const late = { error_cause: 'apply_timeout', error_title: 'Config apply timed out' }
+    expect(describeWhy({ ...late, error_parameters: { unknown_host: 'a.b' } })).toBe(
+      'Config apply timed out (no such host a.b)',
     )
   })
 
