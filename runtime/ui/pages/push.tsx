@@ -12,7 +12,7 @@ import { describePush } from '../i18n/push-sentences.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { judgeHelp } from '../logic/helped.ts'
 import { nameInstances } from '../logic/instances.ts'
-import { hasRollbackTarget, isLateAnswer, NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
+import { hasRollbackTarget, isBack, isLateAnswer, NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
 import { Capped } from '../parts/capped.tsx'
 import { Causes } from '../parts/causes.tsx'
 import { ActionLink } from '../parts/controls.tsx'
@@ -119,7 +119,11 @@ function Sentence({
       )}
       {failedHash !== undefined && <CorrectLink workloadId={of.workload_id} hash={failedHash} />}
       {failedHash !== undefined && (
-        <WayOut workload={workload} canGoBack={hasRollbackTarget(history)} freeze={freeze} />
+        <WayOut
+          workload={workload}
+          canGoBack={!isBack(aftermath) && hasRollbackTarget(history)}
+          freeze={freeze}
+        />
       )}
     </div>
   )
@@ -237,7 +241,8 @@ function Request({ push, history, asked }: RequestProps) {
   )
   // What was said as the glass was broken stands above.
   const comment = asked?.break_glass ? undefined : asked?.push_comment
-  if (asked === null && before === undefined) return null
+  const isCompared = before !== undefined && may('config:read_content')
+  if (asked === null && !isCompared) return null
   return (
     <section class="pane actions">
       <div class="grow">
@@ -251,7 +256,7 @@ function Request({ push, history, asked }: RequestProps) {
         )}
         {comment && <p class="muted">{comment}</p>}
       </div>
-      {before && may('config:read_content') && (
+      {isCompared && (
         <ActionLink href={`/workloads/${id}/compare?from=${before.config_hash}&to=${push.config_hash}`}>
           {words.difference}
         </ActionLink>

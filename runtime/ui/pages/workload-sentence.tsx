@@ -19,6 +19,7 @@ import { describeReason } from '../i18n/trouble.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { type Diagnosis, diagnose, toneOf } from '../logic/diagnosis.ts'
 import { listComponents, pathOfComponent } from '../logic/health.ts'
+import { isBack } from '../logic/pushes.ts'
 import { titleOf } from '../logic/requests.ts'
 import { isStall, memberCountOf, valueSinceHalt } from '../logic/rollouts.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
@@ -38,10 +39,15 @@ const PATHS_NAMED = 3
 
 const causeOf = (push: RevisionRecord | null) => describeGroup(push?.error_groups?.[0])
 
+/** The error that most unhealthy instances complain of: in their own words where the reader may know those. */
+function sayError(of: Failing['complaint']): string {
+  if (of === null) return ''
+  return of.last_error ? quoted(of.last_error) : describeError(of)
+}
+
 /** What unhealthy instances complain of: the component, and its error. */
 export function describeComplaint({ components, complaint }: Complained): string {
-  const error = complaint === null ? '' : complaint.last_error || describeError(complaint)
-  return say(workloadTexts).say.complaint(nameComponents(components), error)
+  return say(workloadTexts).say.complaint(nameComponents(components), sayError(complaint))
 }
 
 /**
@@ -50,8 +56,7 @@ export function describeComplaint({ components, complaint }: Complained): string
  */
 function sayUnhealthy({ trouble }: WorkloadRecord, { components, complaint }: Complained): [string, string] {
   if (trouble?.error_cause && !trouble.component) return ['', describeWhy(trouble)]
-  const error = complaint === null ? '' : complaint.last_error || describeError(complaint)
-  return [nameComponents(components), error]
+  return [nameComponents(components), sayError(complaint)]
 }
 
 /** Places of a config, as far as a sentence has room; none where the reader may not know them. */
@@ -353,7 +358,7 @@ export function WorkloadSentence(of: TabProps) {
       {isMendedByConfig(diagnosis, workload) ? (
         <WayOut
           workload={workload}
-          canGoBack={canGoBack({ workload, history: history.data })}
+          canGoBack={!isBack(workload.trouble?.aftermath) && canGoBack({ workload, history: history.data })}
           freeze={told.freeze}
         />
       ) : (

@@ -86,17 +86,23 @@ test('a freeze is told beside what fails: what it holds up, and that going back 
 
 const FREEZE = () => ({ reason: 'Audit', until: new Date(Date.now() + 7_200_000).toISOString() })
 const BACK =
-  /^You cannot roll it back\. Your role does not allow this \(workload:push_config\)\. Who can: editors and administrators whose scope reaches it(, such as admin@example\.com, who pushed it)?\.$/
+  /^You cannot roll it back\. Your role does not allow this \(workload:push_config\)\. Who can: editors and administrators whose scope reaches it, such as admin@example\.com, who pushed it\.$/
+// What was taken back is not to be rolled back any more.
+const CORRECT =
+  /^You cannot correct it\. Your role does not allow this \(config:request\)\. Who can: editors and/
 const HELD_UP =
   /^Frozen until .+ \(Audit\): a corrected config is pushed after that, or by breaking the glass/
 
 /** What a reader is told of the way out on a page, and what an administrator is while a freeze lasts. */
-async function expectWaysOut(path: string, name: string): Promise<void> {
+async function expectWaysOut(path: string, name: string, told: RegExp): Promise<void> {
   const theirs = await visit(browser, service.url)
   await signIn(theirs.page, READER)
   await theirs.page.goto(path)
-  await theirs.page.locator('main .say').getByText(BACK).waitFor()
+  await theirs.page.locator('main .say').getByText(told).waitFor()
   expect(await findBarriers(theirs.page)).toEqual([])
+  // No pane of which the reader may see nothing, and no quotes around words that nobody said.
+  await expect.poll(() => theirs.page.locator('main .pane').filter({ hasText: /^\s*$/ }).count()).toBe(0)
+  expect(await theirs.page.getByText(/“A backend/).count()).toBe(0)
   await theirs.page.screenshot({ path: `test/e2e/shots/${name}-reader.png` })
   await theirs.context.close()
   await page.goto(path)
@@ -119,7 +125,7 @@ test('the page of a push that failed says who can go back, and what a freeze hol
   const hash = await pushAndSettle(service, torn, GATEWAY_KAFKA)
   const rows = (await service.api.get(`/api/workloads/${torn}/configs`)) as RevisionRecord[]
   const failed = rows.find((row) => row.config_hash === hash && row.status === 'failed')
-  await expectWaysOut(`/workloads/${torn}/pushes/${hash}?push=${failed?.push_id}`, 'push-way-out')
+  await expectWaysOut(`/workloads/${torn}/pushes/${hash}?push=${failed?.push_id}`, 'push-way-out', CORRECT)
 })
 
 test('the page of a rollout that halted says who can go back, and what a freeze holds up', async () => {
@@ -136,7 +142,7 @@ test('the page of a rollout that halted says who can go back, and what a freeze 
     if (agent.uidHex() === member) agent.say({ health: FAILING_EXPORTER })
   })
   await eventually('it halts', async () => (await service.api.get(path)).status === 'halted')
-  await expectWaysOut(`/workloads/${staged}/rollouts/${rollout}`, 'rollout-way-out')
+  await expectWaysOut(`/workloads/${staged}/rollouts/${rollout}`, 'rollout-way-out', BACK)
 })
 
 test('an approval policy that asks less and waits is told where approvals and changes are seen', async () => {
