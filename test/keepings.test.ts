@@ -447,6 +447,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     reachedBy: ['functions/fleet-configs/fleet-configs.test.ts', 'are so many and no more'],
   },
   'lib/fleet-configs/fleet-configs.ts FleetConfigs.#members': perWorkload,
+  'lib/fleet-configs/fleet-configs.ts FleetConfigs.#kept': perWorkload,
   'lib/configs/diff/changed-lines.ts openPlaces().above': {
     bound: 'the lines of two configs, while they are compared',
     reachedBy: CHANGED_LINES,

@@ -162,7 +162,7 @@ async function applyOnce(
   if (!wanted.isDryRun && (await isSpokenForByAnother(parts.db, owner, wanted.actor.userId)))
     return refuse('owner-taken', { owner })
   const wishHash = hashWish(draft)
-  const members = await listMembersThen(parts, known?.id ?? null, definition)
+  const members = await listMembersThen(parts, known?.id ?? null, { ...definition, owner })
   const found = { known, definition, members }
   if (wanted.isDryRun) {
     const { verdict, campaign } = await judge(parts, wanted, { managed, wishHash, members })

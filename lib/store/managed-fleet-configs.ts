@@ -1,5 +1,5 @@
 import type { Db } from './db.ts'
-import { keptByFleetConfig } from './fleet-wishes.ts'
+import { KEPT_BY_FLEET, keptByFleetConfig } from './fleet-wishes.ts'
 
 /** A fleet config that is kept in Git. */
 export interface ManagedFleetConfig {
@@ -55,6 +55,12 @@ export async function findFleetKeeper(db: Db, workloadId: string): Promise<Manag
     [workloadId],
   )
   return rows[0] ?? null
+}
+
+/** The ids of all workloads that are kept in Git by the fleet config that they are under. */
+export async function listKeptByFleet(db: Db): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(`select f.workload_id as id ${KEPT_BY_FLEET}`)
+  return rows.map(({ id }) => id)
 }
 
 /** SQL for whether an approval of the campaign `c` needed somebody else than the authors, who has looked at what it brings. */

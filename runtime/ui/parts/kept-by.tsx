@@ -18,7 +18,8 @@ export function KeptBy({ of: { kept_by: keepers = [], priority } }: { of: Kept }
     <>
       {keepers.map((keeper) => {
         const isAlike = keeper.priority === priority
-        const why = isAlike ? words.keptSame : words.keptHigher
+        const isLower = keeper.priority < priority
+        const why = isAlike ? words.keptSame : isLower ? words.keptByGit : words.keptHigher
         return (
           <p key={keeper.id} class={isAlike ? 'warn' : 'muted'}>
             <a class="link" href={`/fleet-configs/${keeper.id}`}>

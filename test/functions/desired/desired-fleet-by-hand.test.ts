@@ -247,3 +247,53 @@ it('a fleet config that Git holds keeps nobody from a workload that it brought n
   expect(json).toMatchObject({ fleet_config: { name: 'Hosts' } })
   expect(json).not.toHaveProperty('kept_in_git')
 })
+
+/** Push a config of one host, of which somebody else approves that. */
+async function pushByHand(host: string, number: number): Promise<void> {
+  const approval = at(host, `config/approvals/${await ask(host, configYaml(number))}`)
+  expect(await scene.call(`POST ${approval}/approve`, { comment: 'fine' }, scene.approver)).toMatchObject({
+    status: 200,
+  })
+  const push = { comment: 'go', prod_double_confirmed: true }
+  expect(await scene.call(`POST ${approval}/push`, push)).toMatchObject({ status: 202 })
+  await scene.applyAll([host])
+}
+const standing = async (host: string) => (await scene.call(`GET ${at(host, 'fleet-config')}`)).json
+const named = (...hosts: string[]) => ({
+  match_expressions: [{ key: 'identity/host.name', operator: 'In', values: hosts }],
+})
+
+it('a fleet config of higher priority takes no workload that Git has brought, be it by hand or of another owner', async () => {
+  await scene.carry(1)
+  await keep(2)
+  scene.connect('vm-4')
+  await scene.ctx.advance(1_000)
+  const above = { name: 'Above', selector: named('vm-1', 'vm-4'), priority: 9 }
+  expect(await scene.call('POST /api/fleet-configs', above)).toMatchObject({ status: 201 })
+  const others = { owner: 'others', name: 'Others', selector: named('vm-2'), priority: 8 }
+  const asked = { ...WISH, ...others, content: versionText(7) }
+  expect(await scene.call('POST /api/fleet-configs/desired', asked, admin)).toMatchObject({ status: 200 })
+  for (const host of ['vm-1', 'vm-2'])
+    expect(await standing(host)).toMatchObject({
+      fleet_config: { name: 'Hosts' },
+      kept_in_git: { owner: 'platform' },
+    })
+  expect(await standing('vm-4')).toMatchObject({ fleet_config: { name: 'Above' } })
+  // Its owner may, and so may people once Git lets go of it.
+  const own = { name: 'Own', selector: named('vm-3'), priority: 7 }
+  expect(await wish(8, own)).toMatchObject({ joining_count: 1 })
+  expect(await standing('vm-3')).toMatchObject({ fleet_config: { name: 'Own' } })
+  const gone = `DELETE /api/fleet-configs/${scene.configId}/desired?owner=platform`
+  expect(await scene.call(gone)).toMatchObject({ status: 204 })
+  expect(await standing('vm-1')).toMatchObject({ fleet_config: { name: 'Above' } })
+})
+
+it('what was pushed while a workload was not under its fleet config shows as drift once it is again', async () => {
+  await scene.carry(1)
+  await keep(2)
+  await wish(2, { selector: named('vm-2', 'vm-3') })
+  await pushByHand('vm-1', 6)
+  expect(await differing()).toEqual([])
+  expect(await wish(2)).toMatchObject({ action: 'held', reason: 'replaced' })
+  expect(await differing()).toEqual(['vm-1'])
+})
