@@ -256,6 +256,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/fleet/state/model.ts FollowedPush.awaiting': perPush,
   'lib/fleet/state/model.ts FollowedPush.waited': perPush,
   'lib/fleet/state/model.ts FollowedPush.missing': perPush,
+  'lib/fleet/state/model.ts FollowedPush.lostJoiners': {
+    bound: 'LOST_JOINERS_MAX a push',
+    reachedBy: [
+      'lib/fleet/pushes/joiners.test.ts',
+      'keeps the rows of the last hundred that were lost with it, and of those that came back',
+    ],
+  },
   'lib/fleet/state/model.ts Rollout.awaitedUids': {
     ...perAgent,
     bound: 'the agents of the workload that were known at the start',

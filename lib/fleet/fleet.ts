@@ -12,6 +12,7 @@ import { EffectiveConfigs, type EffectiveForm } from './intake/effective-configs
 import { HealthTimes } from './intake/health-times.ts'
 import { Presence } from './intake/presence.ts'
 import { type LateGoodbye, Receiver } from './intake/receive.ts'
+import { TargetLosses } from './intake/target-losses.ts'
 import { WorkloadLeaving } from './inventory/workload-leaving.ts'
 import { WorkloadSettings } from './inventory/workload-settings.ts'
 import { OfferEngine } from './offers/offer-engine.ts'
@@ -72,6 +73,7 @@ export class Fleet implements FleetPort {
   readonly #progress: PushProgress
   readonly #ends: TargetEnds
   readonly #reports: ConfigReports
+  readonly #losses: TargetLosses
   readonly #health: HealthTimes
   /** Since when instances are changed on their hosts. */
   readonly altered: AlteredTimes
@@ -92,11 +94,13 @@ export class Fleet implements FleetPort {
     const parts: FleetParts = { deps, state: this.state, writer: this.writer, tell }
     const components = new ComponentLists(deps, this.state)
     this.effectiveConfigs = new EffectiveConfigs(parts)
-    this.#reports = new ConfigReports(parts)
+    this.#losses = new TargetLosses(parts)
+    this.#reports = new ConfigReports(parts, this.#losses)
     this.#health = new HealthTimes(parts)
     this.altered = new AlteredTimes(parts)
     this.#presence = new Presence(parts, {
       reports: this.#reports,
+      losses: this.#losses,
       components,
       health: this.#health,
       standStill: this.#standStill,
@@ -128,7 +132,7 @@ export class Fleet implements FleetPort {
         this.offers.consider(outcome.instance)
         break
       case 'died-too-often':
-        this.#reports.concludeLosses(outcome.instance)
+        this.#losses.conclude(outcome.instance)
         break
       case 'effective-config-read':
         this.#receiver.effectiveConfigRead(outcome.instance)

@@ -30,6 +30,7 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     rival: null,
     evictedConnectionId: null,
     sequenceNum: null,
+    formerNum: null,
     isDescribed: false,
     undescribedSinceMs: null,
     isAnnounced: false,

@@ -13,6 +13,7 @@ import type { StandStill } from '../state/stand-still.ts'
 import type { ConfigReports } from './config-reports.ts'
 import type { HealthTimes } from './health-times.ts'
 import { OUR_CAPABILITIES } from './new-instance.ts'
+import type { TargetLosses } from './target-losses.ts'
 
 /** How long to wait for a live instance to say what it is and what it runs. */
 const UNKNOWN_MS = 60_000
@@ -33,6 +34,7 @@ export const saidBetween = (nowMs: number, { agoMs = 0, leastAgoMs = 0 }: SaidAg
 export class Presence {
   readonly #parts: FleetParts
   readonly #reports: ConfigReports
+  readonly #losses: TargetLosses
   readonly #components: ComponentLists
   readonly #health: HealthTimes
   readonly #standStill: StandStill
@@ -41,6 +43,7 @@ export class Presence {
     parts: FleetParts,
     intake: {
       reports: ConfigReports
+      losses: TargetLosses
       components: ComponentLists
       health: HealthTimes
       standStill: StandStill
@@ -48,6 +51,7 @@ export class Presence {
   ) {
     this.#parts = parts
     this.#reports = intake.reports
+    this.#losses = intake.losses
     this.#components = intake.components
     this.#health = intake.health
     this.#standStill = intake.standStill
@@ -70,6 +74,7 @@ export class Presence {
     const nowMs = this.#parts.deps.clock.monotonicMs()
     instance.boundMs = saidBetween(nowMs, said)
     leaveEarlierOffers(instance)
+    instance.formerNum = null
     instance.hasBeenAnswered = false
     instance.hasAskedFullState = false
     instance.askedComponentsHash = null
@@ -94,14 +99,23 @@ export class Presence {
       // A poller keeps one connection object for all its polls: after an absence it counts as a new connection.
       forgetOfferConnection(instance)
     }
-    if (isBack) this.#reports.returned(instance)
+    if (isBack) this.#losses.returned(instance)
   }
 
   /** The agent restarted while its connection stayed open: what it was applying was lost with its process. */
   startedAnew(instance: Instance): void {
-    this.#reports.lost(instance, instance.connection?.id ?? null, { mayBeAnother: true })
+    this.#losses.lost(instance, instance.connection?.id ?? null)
+    instance.formerNum = instance.sequenceNum
     forgetOfferConnection(instance)
-    this.#reports.returned(instance)
+    // What it runs is not known until it says so again.
+    instance.reported = { isKnown: false }
+    this.#losses.returned(instance)
+  }
+
+  /** It counts on from where it was before it seemed to start anew: that was another agent under this uid. */
+  goesOnAsBefore(instance: Instance): void {
+    instance.formerNum = null
+    this.#losses.wereAnothers(instance)
   }
 
   /** Two agents polled under one uid: what is known may be the other's, so whichever keeps the uid is asked. */
@@ -203,7 +217,7 @@ export class Presence {
     this.#parts.state.httpInstances.delete(instance)
     this.#parts.state.unknownReported.delete(instance)
     interruptComponentWait(this.#parts.state, instance)
-    if (how === 'lost') this.#reports.lost(instance, connection.id)
+    if (how === 'lost') this.#losses.lost(instance, connection.id)
     instance.connection = null
     instance.rival = null
     instance.evictedConnectionId = null
@@ -253,7 +267,7 @@ export class Presence {
     instance.hasDeparted = isGoodbye
     this.#announceEnd(instance, cutOff?.at ?? instance.lastMessageAt)
     if (isGoodbye) this.#reports.gone(instance)
-    else this.#reports.lost(instance, connectionId)
+    else this.#losses.lost(instance, connectionId)
   }
 
   /** After the start of this process every workload has a grace; one with a slow poller has a longer one. */

@@ -173,11 +173,13 @@ export class Receiver {
     const isToldOfGap = about.isCaughtUp === false && isWhereItWas(instance, connection)
     const isUnsteady = this.#noteSequence(instance, connection, report)
     const hasGap = isToldOfGap || (isUnsteady && about.isCaughtUp !== true)
+    if (hasGap && !isStart && instance.formerNum === report.sequenceNum - 1)
+      this.#presence.goesOnAsBefore(instance)
     const mayLack = connection.transport === 'http' && !isStart && (isFirstAgain || hasGap)
     const isWhole =
       report.attributes !== null && !(mayLack && isPart(report, capabilitiesOf(instance, report)))
     // Messages were lost with the old connection or agent process: what it runs is not known until it says so again.
-    if (isStart || (hasGap && instance.connection !== connection)) instance.reported = { isKnown: false }
+    if (hasGap && instance.connection !== connection) instance.reported = { isKnown: false }
     this.#presence.bind(instance, connection, about)
     const isConfigLost = noteConfigReader(instance, report, about.reader ?? null, isWhole)
     this.#merge(instance, report, { wasLive, isWhole, leastAgoMs: about.leastAgoMs })

@@ -62,6 +62,8 @@ export interface FollowedPush {
    * had: by uid, whether they have stayed away for longer than the grace.
    */
   missing: Map<string, boolean>
+  /** Instances that joined, were lost with it and have stayed away since: by uid, the longest first. */
+  lostJoiners: Set<string>
   /**
    * Every live instance was healthy when it was assigned; false also where that is not known, as of a push that was
    * loaded from the database.
@@ -126,6 +128,8 @@ export interface Instance {
   /** Id of the connection of a second agent with this uid, which was given a new uid and may still use the old one. */
   evictedConnectionId: number | null
   sequenceNum: number | null
+  /** The same before its process started anew on the connection that it had; null where it did not. */
+  formerNum: number | null
   /** It described itself to this process. Without that, its workload may still be known from before. */
   isDescribed: boolean
   /** Monotonic; set while its description is waited for, and nothing is offered to it meanwhile. */

@@ -293,6 +293,7 @@ describe('a config that kills an agent after it has said that it applied it', ()
   it.each([
     ['stays away for longer than the grace each time', false, 300_000],
     ['joined', true, 1_000],
+    ['joined, and stays away for longer than the grace each time', true, 300_000],
   ])('fails there too where the agent %s', async (_, isJoiner, awayMs) => {
     const first = join()
     const planned = isJoiner ? null : join()
