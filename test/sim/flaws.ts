@@ -89,11 +89,13 @@ export const FLAWS: Readonly<
   },
   'forgives an agent what it was lost with as soon as it says that it has applied the config': {
     troubles: ['lateDeaths'],
+    first: 3,
     flaw: { service: forgivingTooSoon },
     says: /over and over/,
   },
   'waits anew for silent agents each time that they come back': {
     troubles: ['goodbyes'],
+    first: 66,
     flaw: { service: waitingAnew },
     says: /while agents come and go/,
   },
