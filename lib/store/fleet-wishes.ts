@@ -10,7 +10,10 @@ export interface FleetWish {
    * came under the fleet config.
    */
   since: Date
-  /** The campaigns and versions that apply by themselves that bring what Git asks for, or were started before it did. */
+  /**
+   * The campaigns and versions that apply by themselves that bring what Git asks for, or were started before it did, these
+   * until a campaign has brought it.
+   */
   carriers: ReadonlySet<string>
 }
 
@@ -51,6 +54,9 @@ export async function listFleetWishes(
            and c.change->>'number' is not null
            and ((c.change->>'number')::integer = m.version or c.started_at <= v.created_at)
        union all select a.id from auto_applies a where a.fleet_config_id = m.fleet_config_id
+         and (a.number = m.version or a.active_since <= v.created_at and not exists (
+           select from campaigns c where c.status = 'done' and c.change->>'kind' = 'version'
+             and c.change->>'fleet_config_id' = m.fleet_config_id::text and c.change->>'number' = m.version::text))
      ) as carriers
      from managed_fleet_configs m
      join fleet_config_versions v on v.fleet_config_id = m.fleet_config_id and v.number = m.version
@@ -58,6 +64,7 @@ export async function listFleetWishes(
     [fleetConfigId],
   )
   if (kept.length === 0) return []
+  // What applies by itself is pushed in the moment in which a workload comes, and so is after that.
   const rows = await db.query<Omit<FleetWish, 'carriers'> & { id: string }>(
     `with brought as (
        select m.fleet_config_id as id, t.workload_id, t.result_hash, t.started_at
@@ -77,7 +84,7 @@ export async function listFleetWishes(
          order by id, workload_id, started_at desc
      )
      select f.fleet_config_id as id, f.workload_id as "workloadId", n.result_hash as hash,
-       coalesce(n.started_at, greatest(f.since, v.created_at)) as since
+       coalesce(n.started_at, greatest(f.since - interval '1 millisecond', v.created_at)) as since
      from fleet_config_members f
      join managed_fleet_configs m on m.fleet_config_id = f.fleet_config_id
      join fleet_config_versions v on v.fleet_config_id = m.fleet_config_id and v.number = m.version

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
@@ -296,4 +296,53 @@ it('what was pushed while a workload was not under its fleet config shows as dri
   expect(await differing()).toEqual([])
   expect(await wish(2)).toMatchObject({ action: 'held', reason: 'replaced' })
   expect(await differing()).toEqual(['vm-1'])
+})
+
+describe('a version that applied by itself before Git asked for another one', () => {
+  const isDrift = async (host: string) => {
+    const { items } = (await scene.call('GET /api/config-safety/drift', undefined, admin))
+      .json as DriftOverview
+    const { workloadId } = scene.agent(host)
+    return (
+      items.find(({ workload_id: id }) => id === workloadId)?.drift_reasons?.includes('differs_from_git') ??
+      false
+    )
+  }
+  /** A host comes, and gets what applies by itself. */
+  async function comes(host: string): Promise<void> {
+    scene.connect(host)
+    await scene.ctx.advance(300)
+    for (let n = 0; n < 5; n++) {
+      await scene.work(1_000)
+      await scene.applyAll([host])
+    }
+    expect(scene.runs(host)).toBe(hashOn(1, host))
+  }
+
+  it('is not continued where it was paused', async () => {
+    await scene.carry(1)
+    await scene.apply(1)
+    expect(await scene.on('POST', '/pause', {})).toMatchObject({ status: 200 })
+    const { version } = await wish(2)
+    expect(await scene.on('POST', '/continue', {})).toMatchObject(MANAGED)
+    await database.pool.execute('update managed_fleet_configs set version = 1')
+    expect(await scene.on('POST', '/continue', {})).toMatchObject({ status: 200 })
+    await database.pool.execute('update managed_fleet_configs set version = $1', [version])
+  })
+
+  it('goes on until that is brought, and shows as drift from then on', async () => {
+    await scene.carry(1)
+    await scene.apply(1)
+    await wish(2)
+    await comes('vm-4')
+    expect(await isDrift('vm-4')).toBe(false)
+    await keep(2)
+    expect(scene.runs('vm-4')).toBe(hashOn(2, 'vm-4'))
+    await comes('vm-5')
+    expect(await isDrift('vm-5')).toBe(true)
+    expect(await isDrift('vm-4')).toBe(false)
+    // The next run brings it there.
+    await carryOut((await wish(2)).campaign_id!)
+    expect(await isDrift('vm-5')).toBe(false)
+  })
 })
