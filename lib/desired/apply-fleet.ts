@@ -234,13 +234,15 @@ async function judge(
   const isCarried = isSameWish && former?.change.kind === 'version' && former.change.number === version
   const own = isCarried ? former : null
   const other = await findCampaignUnderWay(db, fleetConfigId, own?.id ?? null)
+  const draft = wanted.draftCampaign(fleetConfigId, version)
+  const reached = withinReach(draft, members.under)
   const verdict = decideFleet({
     isSameWish,
     campaign: own?.status ?? null,
-    hasOtherRules: own !== null && hasOtherRules(own, wanted.draftCampaign(fleetConfigId, version)),
+    hasOtherRules: own !== null && hasOtherRules(own, draft),
     isOtherUnderWay: other !== null,
-    hasUnreached: own?.status === 'done' && (await hasUnreached(parts, wanted, managed, members)),
-    undone: own?.status === 'done' ? await findUndone(parts, wanted, managed, members) : null,
+    hasUnreached: own?.status === 'done' && (await hasUnreached(parts, managed, draft, reached)),
+    undone: own?.status === 'done' ? await findUndone(parts, managed, reached) : null,
     again: wanted.again,
   })
   const isOther = verdict.action === 'waits' && verdict.reason === 'other_under_way'
@@ -255,21 +257,19 @@ async function judge(
  */
 async function hasUnreached(
   parts: FleetDesiredParts,
-  wanted: DesiredFleetConfig,
   { fleetConfigId, version }: ManagedFleetConfig,
-  { under }: MembersThen,
+  draft: CampaignDraft,
+  reached: readonly Workload[],
 ): Promise<boolean> {
   const { db } = parts
   const byItself = await listOpenAutoApplies(db, fleetConfigId)
   if (byItself.some(({ number, status }) => number === version && status === 'active')) return false
-  const draft = wanted.draftCampaign(fleetConfigId, version)
-  const own = withinReach(draft, under)
-  if (own.length === 0) return false
-  const ids = own.map(({ id }) => id)
+  if (reached.length === 0) return false
+  const ids = reached.map(({ id }) => id)
   const rows = await listUnreached(db, { fleetConfigId, number: version }, ids)
   const unreached = new Map(rows.map(({ id, wasUnread }) => [id, wasUnread]))
   const judge = new CampaignJudge(parts, draft)
-  for (const workload of own) {
+  for (const workload of reached) {
     const wasUnread = unreached.get(workload.id)
     if (wasUnread === undefined) continue
     // Of one that only comes under it by what Git holds now nothing can be judged yet.
@@ -294,13 +294,12 @@ const withinReach = ({ scope: { cut_to: within } }: CampaignDraft, under: readon
  */
 async function findUndone(
   { db }: FleetDesiredParts,
-  wanted: DesiredFleetConfig,
-  { fleetConfigId, version }: ManagedFleetConfig,
-  { under }: MembersThen,
+  { fleetConfigId }: ManagedFleetConfig,
+  reached: readonly Workload[],
 ): Promise<Undone | null> {
   const wishes = await listFleetWishes(db, { fleetConfigId })
   const wishOf = new Map(wishes.map(({ workloadId, ...wish }) => [workloadId, wish]))
-  for (const workload of withinReach(wanted.draftCampaign(fleetConfigId, version), under)) {
+  for (const workload of reached) {
     const wish = wishOf.get(workload.id)
     if (wish === undefined || wish.hash === null) continue
     if (workload.activeHash !== wish.hash && hasFailedSomewhere(workload, wish.hash)) return 'failed'
