@@ -131,6 +131,20 @@ export async function countEventsOfEach(
   )
 }
 
+/** When the event happened that is the first one too many, where there are more than so many; null where there are not. */
+export async function findAgeOfEvents(db: Db, most: number): Promise<Date | null> {
+  // Cheap, and never too few: some ids are given to no event, and some events are gone.
+  const [span] = await db.query<{ count: string | null }>(
+    'select max(id) - min(id) + 1 as count from workload_events',
+  )
+  if (Number(span?.count ?? 0) <= most) return null
+  const rows = await db.query<{ at: Date }>(
+    'select occurred_at as at from workload_events order by occurred_at desc offset $1 limit 1',
+    [most - 1],
+  )
+  return rows[0]?.at ?? null
+}
+
 /** Remove at most `limit` events older than `before`, the oldest first; returns how many. */
 export async function trimEvents(tx: Db, before: Date, limit: number): Promise<number> {
   return tx.execute(

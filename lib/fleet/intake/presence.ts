@@ -14,6 +14,7 @@ import type { ConfigReports } from './config-reports.ts'
 import type { HealthTimes } from './health-times.ts'
 import { OUR_CAPABILITIES } from './new-instance.ts'
 import type { TargetLosses } from './target-losses.ts'
+import { CONNECTION_TOKENS, tokensLeft } from './tokens.ts'
 
 /** How long to wait for a live instance to say what it is and what it runs. */
 const UNKNOWN_MS = 60_000
@@ -157,11 +158,28 @@ export class Presence {
     }
   }
 
-  /** Write into the workload's history that the instance is connected, once. */
+  /**
+   * Write into the workload's history that the instance is connected, once. One that reconnects over and over would fill
+   * it: of its connections only some are written there.
+   */
   announce(instance: Instance, workload: Workload): void {
-    if (instance.isAnnounced) return
+    if (instance.isAnnounced || instance.isUntold) return
+    if (!this.#takeConnectionToken(instance)) {
+      instance.isUntold = true
+      return
+    }
     instance.isAnnounced = true
     this.event(instance, workload, 'connected')
+  }
+
+  #takeConnectionToken(instance: Instance): boolean {
+    const nowMs = this.#parts.deps.clock.monotonicMs()
+    const { connectionTokens, connectionTokenMs } = instance
+    const tokens = tokensLeft(CONNECTION_TOKENS, connectionTokens, nowMs - connectionTokenMs)
+    if (tokens === 0) return false
+    instance.connectionTokens = tokens - 1
+    instance.connectionTokenMs = nowMs
+    return true
   }
 
   /** Write an event of the instance into the workload's history. */
@@ -257,6 +275,7 @@ export class Presence {
     if (instance.isAnnounced && instance.workload !== null)
       this.event(instance, instance.workload, 'disconnected', { at })
     instance.isAnnounced = false
+    instance.isUntold = false
   }
 
   /** An agent that is away had said goodbye, or its socket had ended, before muster lost the link to its front. */
@@ -373,6 +392,7 @@ export class Presence {
       isDescribed: false,
       undescribedSinceMs: null,
       isAnnounced: false,
+      isUntold: false,
       attributes: null,
       reported: { isKnown: false },
       hasAskedFullState: true,

@@ -136,6 +136,8 @@ export interface Instance {
   undescribedSinceMs: number | null
   /** The workload's history has a `connected` event for its present connection. */
   isAnnounced: boolean
+  /** It has not, as the agent reconnects too often for that. */
+  isUntold: boolean
   podName: string
   version: string
   type: 'collector' | 'sdk'
@@ -201,6 +203,9 @@ export interface Instance {
   /** How many more changes of its version might have been written down right after the last one, and when that was. */
   versionTokens: number
   versionTokenMs: number
+  /** The same of its connections. */
+  connectionTokens: number
+  connectionTokenMs: number
   /** Hash of the component list that it was asked for on this connection. */
   askedComponentsHash: string | null
   /** How often it was asked for that list on this connection. */
