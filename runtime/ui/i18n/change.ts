@@ -128,8 +128,10 @@ export const changeTexts = defineTexts({
     complains: (line: number) => `Line ${line} fails in what runs:`,
     complainsChanged: 'Fails in what runs; this draft changes it:',
     comment: 'Comment for the reviewer',
+    commentHint: 'Its first line is what the request is called everywhere.',
     group: 'Target group',
-    groupHint: 'Optional. Requests for different groups wait beside each other.',
+    groupHint:
+      'Optional: any name, such as edge. A new request takes the place of the one that waits for the same group; those for others wait beside it.',
     environment: 'Target environment',
     prodConfirm: 'I know that this reaches production.',
     request: 'Request approval',
@@ -214,7 +216,7 @@ export const changeTexts = defineTexts({
     pushReach: (name: string, environment: string, count: number, stages: readonly number[] | null) =>
       `To ${name}${environment && `, ${environment}`}: ${formatNumber(count)} ${plural(count, 'instance', 'instances')}${stages ? ` in ${formatNumber(stages.length)} stages (${stages.map((size) => formatNumber(size)).join(', ')})` : ', all at once'}.`,
     pushNow: 'Push now',
-    pushComment: 'Comment for the record',
+    pushComment: (isNeeded: boolean) => `Comment for the record${isNeeded ? '' : ' (optional)'}`,
     pushNeedsComment: 'A push to production needs a comment.',
     pushNeedsApproval: 'It must be approved first.',
     pushTyped: (name: string) => `This reaches production. Type ${name} to confirm.`,
@@ -362,8 +364,10 @@ export const changeTexts = defineTexts({
     complains: (line: number) => `La ligne ${line} est en défaut dans ce qui tourne :`,
     complainsChanged: 'En défaut dans ce qui tourne ; ce brouillon le change :',
     comment: 'Commentaire pour le relecteur',
+    commentHint: 'Sa première ligne est le nom de la demande partout.',
     group: 'Groupe cible',
-    groupHint: 'Facultatif. Des demandes pour des groupes différents attendent côte à côte.',
+    groupHint:
+      'Facultatif : un nom quelconque, comme edge. Une nouvelle demande remplace celle qui attend pour le même groupe ; celles pour d’autres attendent à côté.',
     environment: 'Environnement cible',
     prodConfirm: 'Je sais que cela atteint la production.',
     request: 'Demander l’approbation',
@@ -451,7 +455,7 @@ export const changeTexts = defineTexts({
     pushReach: (name: string, environment: string, count: number, stages: readonly number[] | null) =>
       `Vers ${name}${environment && `, ${environment}`} : ${formatNumber(count)} ${plural(count, 'instance', 'instances')}${stages ? ` en ${formatNumber(stages.length)} étapes (${stages.map((size) => formatNumber(size)).join(', ')})` : ', d’un coup'}.`,
     pushNow: 'Pousser maintenant',
-    pushComment: 'Commentaire pour le registre',
+    pushComment: (isNeeded: boolean) => `Commentaire pour le registre${isNeeded ? '' : ' (facultatif)'}`,
     pushNeedsComment: 'Une poussée en production demande un commentaire.',
     pushNeedsApproval: 'Elle doit d’abord être approuvée.',
     pushTyped: (name: string) => `Ceci atteint la production. Saisissez ${name} pour confirmer.`,

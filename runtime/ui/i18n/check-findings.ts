@@ -5,7 +5,11 @@ import { defineTexts } from './define.ts'
  * since any page may have to say why a config was refused.
  */
 export const findingTexts = defineTexts({
-  en: {} as Record<string, string>,
+  en: {
+    // The service names checks by their ids, and the settings of its binary.
+    depends_on_failed_check: 'It depends on a check that failed.',
+    otelcol_runtime_disabled: 'Trial runs are switched off on this server.',
+  } as Record<string, string>,
   fr: {
     yaml_parse: 'Le YAML n’est pas lisible.',
     empty_config: 'La config est vide.',
@@ -61,7 +65,7 @@ export const findingTexts = defineTexts({
     unknown_section: 'Cette section est inconnue.',
     unsupported_signal: 'Ce composant ne traite pas ce signal.',
     depends_on_failed_check: 'Dépend d’un contrôle qui a échoué.',
-    otelcol_runtime_disabled: 'L’essai est désactivé sur ce serveur.',
+    otelcol_runtime_disabled: 'Les essais sont désactivés sur ce serveur.',
   },
 })
 

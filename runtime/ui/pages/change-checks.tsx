@@ -50,7 +50,9 @@ export function Checks({
         {of.data?.checks.map((check) => {
           const isUnknown = isAway && check.status === 'passed' && OF_INSTANCES.has(check.id)
           const [tone, shape] = LOOK[isUnknown ? 'skipped' : check.status]
-          const messages = check.messages?.filter(({ severity }) => severity !== 'info') ?? []
+          // Of a check that was not run, why is all that there is to say.
+          const messages =
+            check.messages?.filter(({ severity }) => severity !== 'info' || check.status === 'skipped') ?? []
           return (
             <li key={check.id} class={tone}>
               <Icon shape={shape} />
@@ -179,9 +181,13 @@ function Excluded({
 /** Whether a push goes out in stages, unless whoever pushes says otherwise, and how many instances each has. */
 function UsualStages({ isStaged, connected }: { isStaged: boolean; connected: number }) {
   const words = say(changeTexts)
-  if (!isStaged) return <p class="muted">{words.reachAtOnce}</p>
+  if (!isStaged) return <p class="muted spaced">{words.reachAtOnce}</p>
   const stages = toStageRequests(USUAL_STAGES.shares, USUAL_STAGES.dwellSeconds, [])
-  return <p>{words.reachStages(words.stagePreview(listStageSizes(stages, connected), connected))}</p>
+  return (
+    <p class="spaced">
+      {words.reachStages(words.stagePreview(listStageSizes(stages, connected), connected))}
+    </p>
+  )
 }
 
 /** Numbers and words that count, each over what it is called. */

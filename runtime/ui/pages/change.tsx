@@ -212,7 +212,7 @@ function RequestForm({
   return (
     <Form class="pane stack" onSend={submit} send={words.request} reason={reason}>
       <FailedBefore workloadId={workload.id} hash={hash} />
-      <TextArea label={words.comment} {...bind(comment)} />
+      <TextArea label={words.comment} hint={words.commentHint} {...bind(comment)} />
       <TextField label={words.environment} {...bind(environment)} />
       <GroupField workloadId={workload.id} group={group} />
       {isManaged && <Checkbox {...bind(isEmergency)}>{say(gitTexts).emergency}</Checkbox>}

@@ -117,7 +117,10 @@ export function PushDialog(props: PushDialogProps) {
       <FailedBefore workloadId={workload.id} hash={approval.draft_hash} />
       <FleetStandingNote workloadId={workload.id} standing={standing} isPush />
       {isBreakGlass && <p class="bad">{isApproved ? words.breakFreezeLead : words.breakGlassLead}</p>}
-      <TextArea label={isBreakGlass ? words.breakGlassReason : words.pushComment} {...bind(form.comment)} />
+      <TextArea
+        label={isBreakGlass ? words.breakGlassReason : words.pushComment(asksProduction.value)}
+        {...bind(form.comment)}
+      />
       {can('config_safety.canary_rollout') && <Stages of={stages} connected={connected} />}
       <EditionLine parts={['canary_rollout']} />
       {asksProduction.value && (

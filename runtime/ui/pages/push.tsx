@@ -31,6 +31,7 @@ import { usePolling } from '../state/use-polling.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import { BrokenGlass } from './push-glass.tsx'
 import { StageBar } from './rollout.tsx'
+import { RollBack } from './workload-actions.tsx'
 
 const POLL_MS = 2_000
 
@@ -343,11 +344,13 @@ function Title({
   workload,
   hash,
   push,
+  history,
   asked,
 }: {
   workload: WorkloadRecord
   hash: string
   push: RevisionRecord | null
+  history: readonly RevisionRecord[] | null
   asked: ApprovalRecord | null
 }) {
   const words = say(pushTexts)
@@ -376,6 +379,8 @@ function Title({
           {words.rollout}
         </ActionLink>
       )}
+      {push?.is_current && <RollBack workload={workload} history={history} />}
+      <ActionLink href={`/workloads/${workload.id}`}>← {callOf(workload)}</ActionLink>
     </Head>
   )
 }
@@ -408,7 +413,7 @@ export function PushPage({ params }: { params: Record<string, string> }) {
           <Waiting title={callOf(data)} />
         ) : (
           <>
-            <Title workload={data} hash={hash} push={push} asked={asked} />
+            <Title workload={data} hash={hash} push={push} history={history.data} asked={asked} />
             <Loaded of={convergence}>
               {(of) => (
                 <Body of={of} push={push} history={history.data ?? []} asked={asked} workload={data} />

@@ -231,12 +231,24 @@ const isMendedByConfig = ({ kind }: Diagnosis, workload: TabProps['workload']): 
   ['push_failed', 'some_failed', 'rolled_back', 'rollout_halted', 'unhealthy'].includes(kind)
 
 /** To the editor with the text of which a repair is what helps. */
-function Correct({ of, told }: { of: Diagnosis; told: Pick<Told, 'workload' | 'failing'> }) {
+function Correct({
+  of,
+  told,
+  isFirst,
+}: {
+  of: Diagnosis
+  told: Pick<Told, 'workload' | 'failing'>
+  isFirst: boolean
+}) {
   const hash = hashToCorrect(of, told)
   const { id } = told.workload
   if (hash === undefined || !may('config:read_content')) return null
   return (
-    <ActionLink href={`/workloads/${id}/change?hash=${hash}`} reason={unless('config:request')}>
+    <ActionLink
+      href={`/workloads/${id}/change?hash=${hash}`}
+      reason={unless('config:request')}
+      kind={isFirst ? 'primary' : ''}
+    >
       {say(workloadTexts).see.correct}
     </ActionLink>
   )
@@ -341,17 +353,19 @@ export function WorkloadSentence(of: TabProps) {
   const { workload, history, failing, complaint, diagnosis } = told
   const [what, next] = toSentence(diagnosis, { workload, failing, complaint })
   const action = toAction(diagnosis, workload.id)
+  const isUrged =
+    diagnosis.kind === 'unhealthy' &&
+    diagnosis.push !== undefined &&
+    canGoBack({ workload, history: history.data })
   return (
     <div class={`say t-${toneOf(diagnosis)}`} role="status">
       <p>
         <b>{what}</b> {next}
       </p>
-      {diagnosis.kind === 'unhealthy' && diagnosis.push !== undefined && (
-        <RollBack workload={workload} history={history.data} isUrged />
-      )}
+      {isUrged && <RollBack workload={workload} history={history.data} isUrged />}
+      <Correct of={diagnosis} told={told} isFirst={!isUrged} />
       {diagnosis.kind === 'unhealthy' && <ToLines id={workload.id} failing={failing} />}
       <ToCampaign of={diagnosis} />
-      <Correct of={diagnosis} told={told} />
       <FromOthers of={diagnosis} workload={workload} topology={of.topology} />
       {action && <ActionLink href={action.href}>{action.text}</ActionLink>}
       {diagnosis.kind !== 'approval' && workload.waiting_approval_count > 0 && <Waiting of={workload} />}
