@@ -23,7 +23,6 @@ export const findingTexts = defineTexts({
     available_components_missing: 'Le collecteur n’a pas dit quels composants il contient.',
     component_category_unreported: 'Le collecteur n’a rien dit de cette catégorie de composants.',
     component_not_installed: 'Ce composant n’est pas dans le collecteur.',
-    component_not_installed_everywhere: 'Ce composant manque à certaines instances.',
     target_version_unknown: 'La version du collecteur est inconnue.',
     target_version_too_old: 'La version du collecteur est sous le minimum.',
     otelcol_not_found: 'Le collecteur d’essai est introuvable.',
