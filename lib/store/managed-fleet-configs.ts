@@ -68,9 +68,9 @@ const WAS_SEEN = `c.approvals @> '[{"rule":{"authorCounts":false}}]'`
 
 /**
  * SQL for whether every workload under a fleet config, but for those that Git keeps by themselves, got the version of this
- * number, runs it already, or gets it when it is back, by campaigns that are done or by itself. One that a campaign could not
- * change, or that came later, counts where somebody else than the authors had looked at all of it: else whoever wrote it could
- * have it brought to a single workload where authors approve what they wrote.
+ * number by campaigns that are done, or by itself. One to which nothing was pushed, as it was away, held or ran it already, or
+ * that came later, counts where somebody else than the authors had looked at all of it: else whoever wrote it could have it
+ * brought to a single workload where authors approve what they wrote.
  */
 const isCarried = (fleetConfigId: string, number: string): string => {
   const carriers = `campaigns c where c.status = 'done' and c.change->>'kind' = 'version'
@@ -80,8 +80,7 @@ const isCarried = (fleetConfigId: string, number: string): string => {
       and not exists (select from managed_configs o where o.workload_id = f.workload_id)
       and not exists (select from ${carriers} and exists (
         select from campaign_targets t where t.campaign_id = c.id and t.workload_id = f.workload_id and (
-          t.push_id is not null or t.verdict in ('same', 'offline')
-          or ${WAS_SEEN} and t.verdict <> 'excluded' and t.reason is distinct from 'unreadable')))
+          t.push_id is not null or ${WAS_SEEN} and t.verdict <> 'excluded' and t.reason is distinct from 'unreadable')))
       and not exists (select from ${carriers} and ${WAS_SEEN} and c.scope = '{}' and c.started_at < f.since)
       and not exists (select from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
         where t.workload_id = f.workload_id and a.fleet_config_id = ${fleetConfigId} and a.number = ${number})))`

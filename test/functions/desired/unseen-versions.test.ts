@@ -4,6 +4,7 @@ import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
 import { AutoApplyScene, versionText } from '../../support/auto-apply-scene.ts'
 import { type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
 
 // Who made what Git asked for of a fleet config, by its name in Git, and nobody brought to all its workloads has a part in what
 // is asked for next on top of it: whatever became of the fleet config, and whoever asks in its place.
@@ -262,6 +263,23 @@ describe('what is brought to some of the workloads is seen by nobody who has the
     const { workload_ids } = only('vm-2', 'vm-3')
     expect((await scene.call('POST /api/holds', { workload_ids, reason: 'a disk' }, ann)).status).toBe(200)
     await carryOut((await wish(one, 1, by(ann))).campaign_id!, ann)
+    await database.pool.execute(`delete from settings where name = 'approval_policy'`)
+    await expectAnn(await wish(one, 2))
+  })
+
+  it('where the others ran it already, by a push of which nobody else had looked at the text', async () => {
+    await scene.letAuthorsCountUnlabelled()
+    for (const host of ['vm-2', 'vm-3']) {
+      await pushConfig(
+        scene.ctx.fleet,
+        scene.agent(host).workloadId,
+        configYaml(1).replace('127.0.0.1', host),
+      )
+      await scene.applyAll([host])
+    }
+    const { campaign_id: id } = await wish(one, 1, by(ann))
+    await carryOut(id!, ann)
+    expect((await scene.readCampaign(id!)).plan?.verdicts).toEqual({ changes: 1, same: 2 })
     await database.pool.execute(`delete from settings where name = 'approval_policy'`)
     await expectAnn(await wish(one, 2))
   })
