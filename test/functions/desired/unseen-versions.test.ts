@@ -203,6 +203,14 @@ describe('who asked in Git for a fleet config of that name makes nobody an autho
     expect(await approve(id!, bob)).toBe('approved')
   })
 
+  it('nor whoever asked for it before it was handed over, by whom that account names only then', async () => {
+    const { campaign_id: id } = await wish(one, 1, by(ann))
+    await handOver(two!, 'shop')
+    await wish(one, 1, { ...by(bob, dora), name: 'elsewhere', selector: named('nowhere') })
+    expect(await approve(id!, ann, two!)).toBe('author')
+    expect(await approve(id!, bob, two!)).toBe('approved')
+  })
+
   it('nor where all that its owner keeps is handed over', async () => {
     const first = await wish(eve, 1, by(ann, bob, dora))
     await release(first, eve!, 'eves')
