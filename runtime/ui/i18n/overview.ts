@@ -29,6 +29,7 @@ export const overviewTexts = defineTexts({
     failingNow: (count: number, all: number) =>
       all === 1 ? 'failing' : `failing for ${n(count)} of ${n(all)}`,
     noAddress: 'no address in the config',
+    likely: 'by its name it is',
     andMore: (count: number) => `and ${n(count)} more`,
     more: (count: number) => `${n(count)} more`,
     changes: 'Changed in the last 24 hours',
@@ -88,6 +89,7 @@ export const overviewTexts = defineTexts({
     failingNow: (count: number, all: number) =>
       all === 1 ? 'en échec' : `en échec pour ${n(count)} sur ${n(all)}`,
     noAddress: 'pas d’adresse dans la config',
+    likely: 'd’après son nom, c’est',
     andMore: (count: number) => `et ${n(count)} ${plural(count, 'autre', 'autres')}`,
     more: (count: number) => `${n(count)} ${plural(count, 'autre', 'autres')}`,
     changes: 'Changé ces dernières 24 heures',
