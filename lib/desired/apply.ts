@@ -20,6 +20,7 @@ import {
 import { areCommitAuthorsNoted, type CommitClaim } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import { isSpokenForByAnother, lockOwner } from '../store/git-owners.ts'
+import { findKeeper } from '../store/keepers.ts'
 import {
   acceptWish,
   deleteManagedConfig,
@@ -27,7 +28,6 @@ import {
   listWishes,
   type ManagedConfig,
 } from '../store/managed-configs.ts'
-import { findFleetKeeper } from '../store/managed-fleet-configs.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import { type DesiredVerdict, decideDesired } from './decide.ts'
 import { noteAuthors } from './note-authors.ts'
@@ -124,14 +124,11 @@ async function readStanding(
   if (workload === null) return refuse('workload-not-found')
   const wishes = await listWishes(db, { owner: null, workloadId })
   const managed = wishes.find((wish) => wish.owner === owner) ?? null
+  const keeper = await findKeeper(db, workloadId)
   // What nobody has approved keeps no other account out; but one account asks for one thing.
-  const elsewhere = wishes.find(
-    (wish) =>
-      wish.owner !== owner && (wish.isAccepted || (managed === null && wish.appliedById === actor.userId)),
-  )
-  if (elsewhere !== undefined) return refuse('managed-elsewhere', { owner: elsewhere.owner })
-  const keeper = await findFleetKeeper(db, workloadId)
-  if (keeper !== null && keeper.owner !== owner) return refuse('managed-elsewhere', { owner: keeper.owner })
+  const asked = managed === null ? wishes.find(({ appliedById }) => appliedById === actor.userId) : undefined
+  const elsewhere = [keeper, asked].find((one) => one && one.owner !== owner)
+  if (elsewhere) return refuse('managed-elsewhere', { owner: elsewhere.owner })
   const group = gitGroupOf(owner)
   const isSameWish = managed?.configHash === hash
   const newest = await findNewestApprovalFromGit(db, workloadId, group, hash)

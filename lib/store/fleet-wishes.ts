@@ -32,10 +32,6 @@ export const KEPT_BY_FLEET = `from fleet_config_members f
       select from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
       where t.workload_id = f.workload_id and a.fleet_config_id = m.fleet_config_id))`
 
-/** SQL for the id of the fleet config by which Git keeps the workload of this expression; null for none. */
-export const keptByFleetConfig = (workloadId: string): string =>
-  `(select m.fleet_config_id ${KEPT_BY_FLEET} and f.workload_id = ${workloadId})`
-
 /**
  * The wishes of all fleet configs that are kept in Git, or of one, for all workloads that are under them, or one. Those that
  * Git keeps by themselves have a wish of their own, and are not in it.

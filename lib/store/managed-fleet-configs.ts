@@ -1,5 +1,5 @@
 import type { Db } from './db.ts'
-import { KEPT_BY_FLEET, keptByFleetConfig } from './fleet-wishes.ts'
+import { KEPT_BY_FLEET } from './fleet-wishes.ts'
 
 /** A fleet config that is kept in Git. */
 export interface ManagedFleetConfig {
@@ -51,7 +51,8 @@ export async function findManagedOfCampaign(db: Db, campaignId: string): Promise
 /** The entry in Git of the fleet config by which a workload is kept there; null for none. */
 export async function findFleetKeeper(db: Db, workloadId: string): Promise<ManagedFleetConfig | null> {
   const rows = await db.query<ManagedFleetConfig>(
-    `select ${COLUMNS} from managed_fleet_configs where fleet_config_id = ${keptByFleetConfig('$1')}`,
+    `select ${COLUMNS} from managed_fleet_configs
+     where fleet_config_id = (select m.fleet_config_id ${KEPT_BY_FLEET} and f.workload_id = $1)`,
     [workloadId],
   )
   return rows[0] ?? null
