@@ -393,7 +393,7 @@ async function keepWish(
     if (version === null || !(await keepManagedFleetConfig(tx, { ...wish, ...applied })))
       return refuseRival(tx, definition.name, owner)
     const { hash: configHash } = (await findContent(tx, id, version))!
-    const asked = { ...by, configHash, owner, activeHash: await findCarriedHash(tx, id) }
+    const asked = { ...by, configHash, owner, activeHash: await findCarriedHash(tx, id, by) }
     await noteAuthors(parts, tx, asked, { authors, isAnew: !isSameWish })
     await tx.record({
       action: 'fleet_config.manage',

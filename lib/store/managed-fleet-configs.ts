@@ -1,3 +1,4 @@
+import type { CommitClaim } from './commit-authors.ts'
 import type { Db } from './db.ts'
 import { KEPT_BY_FLEET } from './fleet-wishes.ts'
 
@@ -102,14 +103,22 @@ export async function listRanCommits(db: Db): Promise<Map<string, string>> {
 }
 
 /**
- * The hash, with its values, of the newest version of a fleet config that was brought everywhere, whoever asked for it, and was
- * not taken back since; null for none.
+ * The hash, with its values, of the newest version of a fleet config that was brought everywhere and was not taken back since, of
+ * those that an account asked for at its place and nobody has replaced yet (`unseen_texts`); null for none. To look at all
+ * versions would take seconds in a large fleet.
  */
-export async function findCarriedHash(db: Db, id: string): Promise<string | null> {
+export async function findCarriedHash(
+  db: Db,
+  fleetConfigId: string,
+  { place, byId }: Pick<CommitClaim, 'place' | 'byId'>,
+): Promise<string | null> {
   const rows = await db.query<{ hash: string }>(
-    `select v.content_hash as hash from fleet_config_versions v
-     where v.fleet_config_id = $1 and ${isCarried('v.fleet_config_id', 'v.number')} order by v.number desc limit 1`,
-    [id],
+    `with asked as materialized (
+       select v.fleet_config_id, v.number, v.content_hash as hash from fleet_config_versions v
+       where v.fleet_config_id = $1 and exists (
+         select from unseen_texts u where u.place = $2 and u.by_id = $3 and v.content_hash in (u.config_hash, u.replaced_by)))
+     select hash from asked a where ${isCarried('a.fleet_config_id', 'a.number')} order by a.number desc limit 1`,
+    [fleetConfigId, place, byId],
   )
   return rows[0]?.hash ?? null
 }
