@@ -241,7 +241,7 @@ export const changeTexts = defineTexts({
     stageFault: 'Write shares between 0 and 100, such as 10, 50.',
     stageDwellFault: 'Write whole seconds, at most a week.',
     stagePreview: (sizes: readonly number[], total: number) =>
-      `${sizes.map((size) => n(size)).join(', then ')} of ${n(total)} ${plural(total, 'instance', 'instances')}.`,
+      `${[...new Set(sizes)].map((size) => n(size)).join(', then ')} of ${n(total)} ${plural(total, 'instance', 'instances')}.`,
     stageDwell: 'Wait after each stage, in seconds',
     stageGates: 'Stop when',
     gates: { no_failure: 'an instance fails', health: 'health gets worse', drift: 'instances drift' },
@@ -480,7 +480,7 @@ export const changeTexts = defineTexts({
     stageFault: 'Écrivez des parts entre 0 et 100, comme 10, 50.',
     stageDwellFault: 'Écrivez des secondes entières, une semaine au plus.',
     stagePreview: (sizes: readonly number[], total: number) =>
-      `${sizes.map((size) => n(size)).join(', puis ')} ${plural(total, 'instance', 'instances')} sur ${n(total)}.`,
+      `${[...new Set(sizes)].map((size) => n(size)).join(', puis ')} ${plural(total, 'instance', 'instances')} sur ${n(total)}.`,
     stageDwell: 'Attente après chaque étape, en secondes',
     stageGates: 'S’arrêter quand',
     gates: {

@@ -12,6 +12,7 @@ import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workload
 import { describeDetailField, describeOwnDetail } from '../../../runtime/ui/i18n/audit.ts'
 import { findActions } from '../../../runtime/ui/i18n/audit-actions.ts'
 import { describeError, describeWhy } from '../../../runtime/ui/i18n/causes.ts'
+import { changeTexts } from '../../../runtime/ui/i18n/change.ts'
 import { language, say } from '../../../runtime/ui/i18n/define.ts'
 import { formatListed } from '../../../runtime/ui/i18n/format.ts'
 import { historyTexts } from '../../../runtime/ui/i18n/history.ts'
@@ -407,6 +408,8 @@ describe('the stages of a rollout', () => {
     expect(stages.every((stage) => stage.dwell_seconds === 60 && stage.gates?.[0] === 'health')).toBe(true)
     expect(listStageSizes(stages, 8)).toEqual([1, 4, 8])
     expect(listStageSizes(stages, 1)).toEqual([1, 1, 1])
+    // A stage that reaches nobody new is no step that one reads of.
+    expect(say(changeTexts).stagePreview(listStageSizes(stages, 2), 2)).toBe('1, then 2 of 2 instances.')
   })
 
   test('say of a halt what its gate measures now, where that is another value', () => {
