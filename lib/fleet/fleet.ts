@@ -1,6 +1,7 @@
 import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { AuditActor } from '../audit/event.ts'
+import type { Clock } from '../clock.ts'
 import type { UsedComponent } from '../model/components.ts'
 import type { AboutReport, AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
 import type { AgentReport, ServerMessage } from '../opamp/report.ts'
@@ -35,13 +36,13 @@ import { beginOffer } from './state/begin-offer.ts'
 import { ComponentLists } from './state/component-lists.ts'
 import type { FleetDeps } from './state/deps.ts'
 import { TouchedWorkloads } from './state/derive.ts'
+import { HeardClock } from './state/heard-clock.ts'
 import { CHUNK, inChunks } from './state/in-chunks.ts'
 import { loadFleet } from './state/load-fleet.ts'
 import type { FollowedPush, Instance, Rollout, Workload } from './state/model.ts'
 import { noteOfferNotSent } from './state/offer-state.ts'
 import type { Outcome, PlannedTarget } from './state/outcomes.ts'
 import { type FleetParts, isCompatible } from './state/parts.ts'
-import { StandStill } from './state/stand-still.ts'
 import { compareInstances, FleetState, followedPushes, isAwaited } from './state/state.ts'
 import { WriteBehind } from './state/write-behind.ts'
 
@@ -74,6 +75,8 @@ export class Fleet implements FleetPort {
   readonly #ends: TargetEnds
   readonly #reports: ConfigReports
   readonly #losses: TargetLosses
+  /** The time in which agents can be heard: by this everything is measured that is compared with what they did. */
+  readonly clock: HeardClock
   readonly #health: HealthTimes
   /** Since when instances are changed on their hosts. */
   readonly altered: AlteredTimes
@@ -81,14 +84,17 @@ export class Fleet implements FleetPort {
   readonly #receiver: Receiver
   readonly #leaving: WorkloadLeaving
   readonly #settings: WorkloadSettings
-  readonly #standStill: StandStill
   #isStopped = false
-  /** When agents could first be told of, by the monotonic clock. */
+  /** Since when agents can be told of, without a time in which nobody could be heard. */
   #openSinceMs = 0
+  /** For what nobody waits longer than so long, heard or not. */
+  readonly #wallClock: Clock
 
-  constructor(deps: FleetDeps) {
+  constructor(ground: FleetDeps) {
+    this.clock = new HeardClock(ground, TICK_MS)
+    this.#wallClock = ground.clock
+    const deps = { ...ground, clock: this.clock }
     this.#deps = deps
-    this.#standStill = new StandStill(deps, TICK_MS)
     this.writer = new WriteBehind(deps, new TouchedWorkloads(deps, this.state))
     const tell = (outcome: Outcome) => this.#follow(outcome)
     const parts: FleetParts = { deps, state: this.state, writer: this.writer, tell }
@@ -103,7 +109,6 @@ export class Fleet implements FleetPort {
       losses: this.#losses,
       components,
       health: this.#health,
-      standStill: this.#standStill,
     })
     this.#receiver = new Receiver(parts, {
       presence: this.#presence,
@@ -228,6 +233,11 @@ export class Fleet implements FleetPort {
     if (this.#isStopped) return
     const { timers, graceMs } = this.#deps
     const passedMs = Math.max(TICK_MS, graceMs) * 2 ** round
+    const leftMs = this.state.startedAtMs + passedMs - this.clock.monotonicMs()
+    if (leftMs > 0) {
+      timers.after(leftMs, () => this.#endStartGrace(round))
+      return
+    }
     const forget = (uid: string) => {
       if (this.state.startGraceMs(uid, graceMs) > passedMs) return
       this.#reports.neverBack(uid)
@@ -262,7 +272,8 @@ export class Fleet implements FleetPort {
   #keepTime(): void {
     this.#deps.timers.after(TICK_MS, () => {
       if (this.#isStopped) return
-      this.#standStill.tick(this.#deps.hears())
+      this.clock.tick(this.#deps.hears())
+      if (this.clock.isStill) this.#openSinceMs = this.clock.monotonicMs()
       this.#presence.tick()
       this.offers.tick()
       this.#ends.tick()
@@ -301,7 +312,7 @@ export class Fleet implements FleetPort {
     // A graceful stop writes no disconnected events: the agents come back to the next owner.
     if (this.#isStopped) return
     // A front judges by itself of the sockets that it has: it may not have stood still.
-    const stoodStill = connection.place === undefined && this.#standStill.isRecent
+    const stoodStill = connection.place === undefined && this.clock.stoodStill
     const isOurDoing = options.isOurDoing === true || stoodStill
     this.#receiver.connectionClosed(connection, { ...options, isOurDoing })
   }
@@ -415,7 +426,8 @@ export class Fleet implements FleetPort {
    * from before (`#waitForKnown`): right after the start of this process that takes as long as the grace at most.
    */
   async waitForAgents(workloads: readonly Workload[]): Promise<void> {
-    const { clock, timers, graceMs } = this.#deps
+    const { timers, graceMs } = this.#deps
+    const clock = this.#wallClock
     const untilMs = clock.monotonicMs() + graceMs
     await this.#waitForKnown(workloads)
     const isOpen = (workload: Workload) => workload.status !== 'disconnected' && this.isAwaited(workload)
@@ -480,7 +492,8 @@ export class Fleet implements FleetPort {
 
   /** Wait while this holds, as long as agents that are known from before may be on their way. */
   async #waitWhile(holds: () => boolean): Promise<void> {
-    while (this.#mayAgentsCome && holds())
+    const untilMs = this.#wallClock.monotonicMs() + AGENTS_AWAITED_MS
+    while (this.#mayAgentsCome && this.#wallClock.monotonicMs() < untilMs && holds())
       await new Promise<void>((resolve) => this.#deps.timers.after(AGENTS_LOOK_MS, resolve))
   }
 
@@ -492,9 +505,8 @@ export class Fleet implements FleetPort {
 
   /** Did this process begin to decide a moment ago, or hear nobody a moment ago? */
   get #mayAgentsCome(): boolean {
-    const sinceMs = this.#deps.clock.monotonicMs() - AGENTS_AWAITED_MS
-    const wasUnheard = this.#standStill.isRecent || this.#standStill.unheardMs(sinceMs) > 0
-    return !this.#isStopped && (sinceMs < this.#openSinceMs || wasUnheard)
+    const isOpenLong = this.clock.monotonicMs() >= this.#openSinceMs + AGENTS_AWAITED_MS
+    return !this.#isStopped && (this.clock.isStill || !isOpenLong)
   }
 
   /** Live instances, by pod, connection time and uid. */

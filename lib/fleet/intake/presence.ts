@@ -9,7 +9,6 @@ import { LOAD_CHUNK } from '../state/load-fleet.ts'
 import type { Instance, Workload } from '../state/model.ts'
 import { forgetOfferConnection, leaveEarlierOffers, withdrawOffer } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
-import type { StandStill } from '../state/stand-still.ts'
 import type { ConfigReports } from './config-reports.ts'
 import type { HealthTimes } from './health-times.ts'
 import { OUR_CAPABILITIES } from './new-instance.ts'
@@ -38,7 +37,6 @@ export class Presence {
   readonly #losses: TargetLosses
   readonly #components: ComponentLists
   readonly #health: HealthTimes
-  readonly #standStill: StandStill
 
   constructor(
     parts: FleetParts,
@@ -47,7 +45,6 @@ export class Presence {
       losses: TargetLosses
       components: ComponentLists
       health: HealthTimes
-      standStill: StandStill
     },
   ) {
     this.#parts = parts
@@ -55,7 +52,6 @@ export class Presence {
     this.#losses = intake.losses
     this.#components = intake.components
     this.#health = intake.health
-    this.#standStill = intake.standStill
   }
 
   /** A live instance has changed in something that its workload's record follows from. */
@@ -333,16 +329,10 @@ export class Presence {
     for (const workload of this.#parts.state.healthWatch) this.#parts.writer.deriveSoon(workload)
   }
 
-  /** How long something has lasted that others could have ended, had this process heard them. */
-  #lastedMs(sinceMs: number, nowMs: number): number {
-    return nowMs - sinceMs - this.#standStill.unheardMs(sinceMs)
-  }
-
   #endGraces(nowMs: number): void {
-    const { graceMs } = this.#parts.deps
     for (const workload of this.#parts.state.inGrace) {
       const { graceUntilMs } = workload
-      if (graceUntilMs === null || this.#lastedMs(graceUntilMs - graceMs, nowMs) < graceMs) continue
+      if (graceUntilMs === null || nowMs < graceUntilMs) continue
       this.#parts.state.inGrace.delete(workload)
       workload.graceUntilMs = null
       if (workload.live.count > 0) continue
@@ -356,7 +346,7 @@ export class Presence {
   #forgetAway(nowMs: number): void {
     for (const instance of this.#parts.state.away) {
       const { awaySinceMs } = instance
-      if (awaySinceMs === null || this.#lastedMs(awaySinceMs, nowMs) < this.#parts.deps.graceMs) continue
+      if (awaySinceMs === null || nowMs - awaySinceMs < this.#parts.deps.graceMs) continue
       this.#announceEnd(instance, instance.cutOff?.at ?? instance.lastMessageAt)
       this.forget(instance)
       this.#reports.gone(instance)
@@ -407,7 +397,7 @@ export class Presence {
   #dropSilentPollers(nowMs: number): void {
     for (const instance of this.#parts.state.httpInstances) {
       const { lastMessageMs, rhythm } = instance
-      if (this.#lastedMs(lastMessageMs, nowMs) >= goneAfterMs(rhythm)) this.leave(instance, 'lost')
+      if (nowMs - lastMessageMs >= goneAfterMs(rhythm)) this.leave(instance, 'lost')
     }
   }
 }

@@ -87,6 +87,8 @@ export interface Rollout {
   awaitedUids?: string[] | undefined
   /** Set while of some members of its running stage it is still to be seen how healthy they are. */
   unsettled?: UnsettledMembers
+  /** Since when its next stage, or its end, is due; monotonic. Absent while it is not. */
+  dueSinceMs?: number
   /** Set while something keeps it from its next stage, which is asked again at `untilMs`; monotonic. */
   hold?: StageHold & { untilMs: number }
 }
