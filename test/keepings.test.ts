@@ -344,13 +344,6 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'is kept of so many instances, of which one that is away gives way, and of more nothing is written down',
     ],
   },
-  'lib/fleet/state/stand-still.ts StandStill.#unheard': {
-    bound: 'twenty times in which this process heard nobody, the last ones',
-    reachedBy: [
-      'lib/fleet/state/stand-still.test.ts',
-      'remembers the last twenty times alone in which it heard nobody',
-    ],
-  },
   'lib/fleet/state/state.ts FleetState.unhealthyStored': {
     bound:
       'those of the agents that are here, and of those known at the start until the grace after it is over',
