@@ -214,7 +214,7 @@ export class ConfigReports {
 
   /**
    * An agent that was known when this process started has not come back within its grace: it vanished while another
-   * process had the fleet, or none. Where that one knew that it had said goodbye, nobody does any more.
+   * process had the fleet, or none.
    */
   neverBack(uid: string): void {
     const { deps, state } = this.#parts

@@ -225,6 +225,7 @@ export class Receiver {
       instance.awaySinceMs = this.#parts.deps.clock.monotonicMs()
       this.#presence.hadLeft(instance, true)
     } else this.#presence.leave(instance, 'goodbye')
+    this.#homes.rememberGoodbye(instance)
   }
 
   /**
