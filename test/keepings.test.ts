@@ -583,7 +583,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'UNCONFIRMED_MAX, and about UNCONFIRMED_BYTES_MAX',
     reachedBy: [
       'lib/links/front-agents.test.ts',
-      'waits for the owner beyond 500 reports, and then says all of it at once',
+      'keeps of goodbyes that the owner does not answer no reports beyond those 500, and says each at once',
     ],
   },
   'lib/links/front-endings.ts FrontEndings.#polled': {

@@ -116,6 +116,25 @@ describe('a front', () => {
     expect(intake).toMatchObject({ ok: true, report: { sequenceNum: 2, health: { healthy: true } } })
   })
 
+  it('keeps of goodbyes that the owner does not answer no reports beyond those 500, and says each at once', () => {
+    const { agents, said, link, say, take } = openFront()
+    agents.linked(link)
+    const many = UNCONFIRMED_MAX + 200
+    for (let id = 1; id <= many; id++) {
+      say(id, 1, DESCRIBED)
+      say(id, 2, { agentDisconnect: {} })
+    }
+    expect(agents.counts).toMatchObject({ agents: 0, unconfirmed: UNCONFIRMED_MAX })
+    const goodbyes = said.filter(([kind]) => kind === 'goodbye')
+    expect(goodbyes).toHaveLength(many - UNCONFIRMED_MAX / 2)
+    // What is answered is not said again on the next link.
+    take(...goodbyes.map(([, n]): OwnerEntry => ['answer', n as number, null]))
+    agents.unlinked(link)
+    said.length = 0
+    agents.linked(link)
+    expect(said.filter(([kind]) => kind === 'goodbye')).toHaveLength(UNCONFIRMED_MAX / 2)
+  })
+
   it('says of a goodbye no more than counts of it, as many as there are, on sockets and in polls', () => {
     const { agents, said, link, say, poll } = openFront()
     agents.linked(link)
