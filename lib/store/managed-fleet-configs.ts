@@ -65,25 +65,23 @@ export async function listKeptByFleet(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** SQL for whether an approval of the campaign `c` needed somebody else than the authors, who has looked at what it brings. */
-const WAS_SEEN = `c.approvals @> '[{"rule":{"authorCounts":false}}]'`
-
 /**
  * SQL for whether every workload under a fleet config, but for those that Git keeps by themselves, got the version of this
- * number by campaigns that are done, or by itself. One to which nothing was pushed, as it was away, held or ran it already, or
- * that came later, counts where somebody else than the authors had looked at all of it: else whoever wrote it could have it
- * brought to a single workload where authors approve what they wrote.
+ * number by itself or by campaigns that are done and that somebody else than the authors had to approve. One to which such a
+ * campaign pushed nothing, as it was away, held or ran it already, or that came later, counts: somebody else had looked at all
+ * of it. What authors approved themselves does not, wherever that is allowed: production may come under the fleet config
+ * with, or after, what comes in its place.
  */
 const isCarried = (fleetConfigId: string, number: string): string => {
   const carriers = `campaigns c where c.status = 'done' and c.change->>'kind' = 'version'
-    and c.change->>'fleet_config_id' = ${fleetConfigId}::text and c.change->>'number' = ${number}::text`
+    and c.change->>'fleet_config_id' = ${fleetConfigId}::text and c.change->>'number' = ${number}::text
+    and c.approvals @> '[{"rule":{"authorCounts":false}}]'`
   return `(exists (select from ${carriers}) and not exists (
     select from fleet_config_members f where f.fleet_config_id = ${fleetConfigId}
       and not exists (select from managed_configs o where o.workload_id = f.workload_id)
-      and not exists (select from ${carriers} and exists (
+      and not exists (select from ${carriers} and (c.scope = '{}' and c.started_at < f.since or exists (
         select from campaign_targets t where t.campaign_id = c.id and t.workload_id = f.workload_id and (
-          t.push_id is not null or ${WAS_SEEN} and t.verdict <> 'excluded' and t.reason is distinct from 'unreadable')))
-      and not exists (select from ${carriers} and ${WAS_SEEN} and c.scope = '{}' and c.started_at < f.since)
+          t.push_id is not null or t.verdict <> 'excluded' and t.reason is distinct from 'unreadable'))))
       and not exists (select from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
         where t.workload_id = f.workload_id and a.fleet_config_id = ${fleetConfigId} and a.number = ${number})))`
 }

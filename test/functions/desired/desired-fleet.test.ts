@@ -71,9 +71,12 @@ async function ask({ campaign_id: id = '' }: DesiredFleetResult): Promise<string
   return id
 }
 
-/** Write that a campaign is in this status, and was pushed to all its workloads. */
+/** Write that a campaign is in this status, approved as somebody else than its authors had to, and was pushed to all its workloads. */
 async function stands(id: string, status: string): Promise<void> {
-  await database.pool.execute(`update campaigns set status = $2 where id = $1`, [id, status])
+  const approvals = JSON.stringify([{ rule: { approvals: 1, authorCounts: false, validHours: null } }])
+  await database.pool.execute(`update campaigns set status = $2, approvals = $3::jsonb where id = $1`, [
+    ...[id, status, approvals],
+  ])
   await database.pool.execute(
     'update campaign_targets set push_id = gen_random_uuid() where campaign_id = $1',
     [id],

@@ -4,7 +4,7 @@ import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
 import { AutoApplyScene, versionText } from '../../support/auto-apply-scene.ts'
 import { type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
-import { configYaml, pushConfig } from '../../support/push-config.ts'
+import { configYaml, productionYaml, pushConfig } from '../../support/push-config.ts'
 
 // Who made what Git asked for of a fleet config, by its name in Git, and nobody brought to all its workloads has a part in what
 // is asked for next on top of it: whatever became of the fleet config, and whoever asks in its place.
@@ -290,5 +290,52 @@ describe('what is brought to some of the workloads is seen by nobody who has the
     expect((await scene.readCampaign(id!)).plan?.verdicts).toEqual({ changes: 1, same: 2 })
     await database.pool.execute(`delete from settings where name = 'approval_policy'`)
     await expectAnn(await wish(one, 2))
+  })
+})
+
+const inEnvironments = (...values: string[]) => ({
+  match_expressions: [{ key: 'muster/env', operator: 'In', values }],
+})
+const text = (number: number) => ({ content: productionYaml(number).replace('127.0.0.1', `\${muster:site}`) })
+
+describe('what its author alone brought to where authors approve what they wrote was looked at by nobody else', () => {
+  const everywhere = { ...text(2), selector: inEnvironments('staging', 'production') }
+  beforeEach(async () => {
+    await scene.letAuthorsCountUnlabelled()
+    await scene.label('vm-1', { env: 'staging' })
+  })
+
+  it('where production comes under the fleet config with the next version', async () => {
+    for (const host of ['vm-2', 'vm-3']) await scene.label(host, { env: 'production' })
+    const first = await wish(one, 1, { ...by(ann), ...text(1), selector: inEnvironments('staging') })
+    await carryOut(first.campaign_id!, ann)
+    await expectAnn(await wish(one, 2, { ...by(bob), ...everywhere }))
+  })
+
+  it('where production comes under it between the next version and its plan', async () => {
+    await carryOut((await wish(one, 1, { ...by(ann), ...everywhere, ...text(1) })).campaign_id!, ann)
+    const next = await wish(one, 2, { ...by(bob), ...everywhere })
+    await scene.label('vm-2', { env: 'production' })
+    await scene.ctx.advance(2_000)
+    await expectAnn(next)
+  })
+
+  it('until somebody else had to approve it, be a workload on hold then or away', async () => {
+    await scene.label('vm-2', { env: 'production' })
+    await scene.label('vm-3', { env: 'production' })
+    await carryOut(
+      (await wish(one, 1, { ...by(ann), ...text(1), selector: inEnvironments('staging') })).campaign_id!,
+      ann,
+    )
+    const { workload_ids } = only('vm-2')
+    expect((await scene.call('POST /api/holds', { workload_ids, reason: 'a disk' }, ann)).status).toBe(200)
+    scene.agent('vm-3').goodbye()
+    scene.agent('vm-3').lose()
+    await scene.ctx.advance(200_000)
+    await carryOut((await wish(one, 2, { ...by(bob), ...everywhere })).campaign_id!, dora)
+    for (const [at, who] of [ann, bob].entries()) {
+      const { campaign_id: id } = await wish(one, 3 + at, { ...everywhere, ...text(3 + at) })
+      expect(await approve(id!, who)).toBe('approved')
+    }
   })
 })
