@@ -142,9 +142,9 @@ export async function keepManagedFleetConfig(
 ): Promise<boolean> {
   const rows = await tx.query<{ owner: string }>(
     `insert into managed_fleet_configs as m
-       (fleet_config_id, owner, wish_hash, version, commit_sha, commit_author, applied_at, applied_by,
+       (fleet_config_id, owner, wish_hash, version, first_version, commit_sha, commit_author, applied_at, applied_by,
         applied_by_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+     values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9)
      on conflict (fleet_config_id) do update set wish_hash = excluded.wish_hash, version = excluded.version,
        commit_sha = excluded.commit_sha, commit_author = excluded.commit_author, applied_at = excluded.applied_at,
        applied_by = excluded.applied_by, applied_by_id = excluded.applied_by_id,

@@ -236,19 +236,43 @@ it('a workload that Git keeps by its fleet config is changed by breaking the gla
   expect(await wish(2)).toMatchObject({ action: 'held', reason: 'replaced' })
 })
 
-it('a fleet config that Git holds keeps nobody from a workload that it brought nothing to yet', async () => {
-  await wish(2)
-  const id = await ask('vm-2', configYaml(6))
-  const approval = at('vm-2', `config/approvals/${id}`)
-  expect(await scene.call(`POST ${approval}/approve`, { comment: 'fine' }, scene.approver)).toMatchObject({
-    status: 200,
-  })
-  const push = { comment: 'go', prod_double_confirmed: true }
-  expect(await scene.call(`POST ${approval}/push`, push)).toMatchObject({ status: 202 })
-  const { json } = await scene.call(`GET ${at('vm-2', 'fleet-config')}`)
-  expect(json).toMatchObject({ fleet_config: { name: 'Hosts' } })
-  expect(json).not.toHaveProperty('kept_in_git')
-})
+it.each<[string, () => Promise<unknown>]>([
+  ['at all', async () => {}],
+  ['since, by a campaign', () => scene.carry(1)],
+  [
+    'since, by itself',
+    async () => {
+      await scene.carry(1)
+      await scene.apply(1)
+      scene.connect('vm-4')
+      for (let n = 0; n < 5; n++) {
+        await scene.work(1_000)
+        await scene.applyAll(['vm-4'])
+      }
+      expect(scene.runs('vm-4')).toBe(hashOn(1, 'vm-4'))
+    },
+  ],
+])(
+  'a fleet config that Git holds keeps nobody from a workload that it brought nothing to %s',
+  async (_, before) => {
+    await before()
+    await wish(2)
+    for (const host of scene.agents.keys()) {
+      const id = await ask(host, configYaml(6))
+      const approval = at(host, `config/approvals/${id}`)
+      expect(await scene.call(`POST ${approval}/approve`, { comment: 'fine' }, scene.approver)).toMatchObject(
+        {
+          status: 200,
+        },
+      )
+      const push = { comment: 'go', prod_double_confirmed: true }
+      expect(await scene.call(`POST ${approval}/push`, push)).toMatchObject({ status: 202 })
+      const { json } = await scene.call(`GET ${at(host, 'fleet-config')}`)
+      expect(json).toMatchObject({ fleet_config: { name: 'Hosts' } })
+      expect(json).not.toHaveProperty('kept_in_git')
+    }
+  },
+)
 
 /** Push a config of one host, of which somebody else approves that. */
 async function pushByHand(host: string, number: number): Promise<void> {
