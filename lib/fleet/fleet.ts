@@ -88,11 +88,11 @@ export class Fleet implements FleetPort {
   /** Since when agents can be told of, without a time in which nobody could be heard. */
   #openSinceMs = 0
   /** For what nobody waits longer than so long, heard or not. */
-  readonly #wallClock: Clock
+  readonly #machineClock: Clock
 
   constructor(ground: FleetDeps) {
     this.clock = new HeardClock(ground, TICK_MS)
-    this.#wallClock = ground.clock
+    this.#machineClock = ground.clock
     const deps = { ...ground, clock: this.clock }
     this.#deps = deps
     this.writer = new WriteBehind(deps, new TouchedWorkloads(deps, this.state))
@@ -273,7 +273,7 @@ export class Fleet implements FleetPort {
     this.#deps.timers.after(TICK_MS, () => {
       if (this.#isStopped) return
       this.clock.tick(this.#deps.hears())
-      if (this.clock.isStill) this.#openSinceMs = this.clock.monotonicMs()
+      if (this.clock.isUnheard) this.#openSinceMs = this.clock.monotonicMs()
       this.#presence.tick()
       this.offers.tick()
       this.#ends.tick()
@@ -427,7 +427,7 @@ export class Fleet implements FleetPort {
    */
   async waitForAgents(workloads: readonly Workload[]): Promise<void> {
     const { timers, graceMs } = this.#deps
-    const clock = this.#wallClock
+    const clock = this.#machineClock
     const untilMs = clock.monotonicMs() + graceMs
     await this.#waitForKnown(workloads)
     const isOpen = (workload: Workload) => workload.status !== 'disconnected' && this.isAwaited(workload)
@@ -492,8 +492,8 @@ export class Fleet implements FleetPort {
 
   /** Wait while this holds, as long as agents that are known from before may be on their way. */
   async #waitWhile(holds: () => boolean): Promise<void> {
-    const untilMs = this.#wallClock.monotonicMs() + AGENTS_AWAITED_MS
-    while (this.#mayAgentsCome && this.#wallClock.monotonicMs() < untilMs && holds())
+    const untilMs = this.#machineClock.monotonicMs() + AGENTS_AWAITED_MS
+    while (this.#mayAgentsCome && this.#machineClock.monotonicMs() < untilMs && holds())
       await new Promise<void>((resolve) => this.#deps.timers.after(AGENTS_LOOK_MS, resolve))
   }
 
@@ -506,7 +506,7 @@ export class Fleet implements FleetPort {
   /** Did this process begin to decide a moment ago, or hear nobody a moment ago? */
   get #mayAgentsCome(): boolean {
     const isOpenLong = this.clock.monotonicMs() >= this.#openSinceMs + AGENTS_AWAITED_MS
-    return !this.#isStopped && (this.clock.isStill || !isOpenLong)
+    return !this.#isStopped && (this.clock.isUnheard || !isOpenLong)
   }
 
   /** Live instances, by pod, connection time and uid. */

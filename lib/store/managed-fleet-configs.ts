@@ -115,7 +115,7 @@ export async function findCarriedHash(
        select v.fleet_config_id, v.number, v.content_hash as hash from fleet_config_versions v
        where v.fleet_config_id = $1 and exists (
          select from unseen_texts u where u.place = $2 and u.by_id = $3 and v.content_hash in (u.config_hash, u.replaced_by)))
-     select hash from asked a where ${isCarried('a.fleet_config_id', 'a.number')} order by a.number desc limit 1`,
+     select hash from asked where ${isCarried('asked.fleet_config_id', 'asked.number')} order by asked.number desc limit 1`,
     [fleetConfigId, place, byId],
   )
   return rows[0]?.hash ?? null

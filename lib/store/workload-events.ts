@@ -131,16 +131,15 @@ export async function countEventsOfEach(
   )
 }
 
-/** When the event happened that is the first one too many, where there are more than so many; null where there are not. */
+/**
+ * When the oldest of the newest so many events happened; null where there are fewer. It goes by their ids, of which a few are
+ * given to no event: so a few events fewer may be kept.
+ */
 export async function findAgeOfEvents(db: Db, most: number): Promise<Date | null> {
-  // Cheap, and never too few: some ids are given to no event, and some events are gone.
-  const [span] = await db.query<{ count: string | null }>(
-    'select max(id) - min(id) + 1 as count from workload_events',
-  )
-  if (Number(span?.count ?? 0) <= most) return null
   const rows = await db.query<{ at: Date }>(
-    'select occurred_at as at from workload_events order by occurred_at desc offset $1 limit 1',
-    [most - 1],
+    `select occurred_at as at from workload_events
+     where id <= (select max(id) from workload_events) - $1 + 1 order by id desc limit 1`,
+    [most],
   )
   return rows[0]?.at ?? null
 }

@@ -1,7 +1,15 @@
 import type { PushTarget } from '../../store/push-targets.ts'
 import { decideLoss, hasSurvived, type LeavingTarget, lossesOfLeaver } from '../decide/losses.ts'
 import { standsTo } from '../decide/standing.ts'
-import { isOpen, LOST_OUT, moveTarget, noteMissing, offerOf, setLosses } from '../state/followed-push.ts'
+import {
+  appliedAgoMs,
+  isOpen,
+  LOST_OUT,
+  moveTarget,
+  noteMissing,
+  offerOf,
+  setLosses,
+} from '../state/followed-push.ts'
 import type { FollowedPush, Instance } from '../state/model.ts'
 import { endOffer } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
@@ -92,17 +100,16 @@ export class TargetLosses {
   #factsOf(
     instance: Instance,
     followed: FollowedPush,
-    { state, losses, endedAt }: PushTarget,
+    target: PushTarget,
     connectionId: number | null,
   ): LeavingTarget {
     const { clock } = this.#parts.deps
     const { offer, workload } = instance
     const sentAtMs = offer?.lastSentAtMs ?? null
     return {
-      state,
-      losses,
-      appliedAgoMs:
-        state === 'applied' && endedAt !== null ? clock.now().getTime() - endedAt.getTime() : null,
+      state: target.state,
+      losses: target.losses,
+      appliedAgoMs: appliedAgoMs(target, clock.now()),
       sentAgoMs: sentAtMs === null ? null : clock.monotonicMs() - sentAtMs,
       standing: standsTo(instance, followed.push.hash),
       isUnderWay: isUnderWay(instance, followed, connectionId),

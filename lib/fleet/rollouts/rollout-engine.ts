@@ -105,8 +105,8 @@ export class RolloutEngine {
     }
     rollout.dueSinceMs ??= nowMs
     if (nowMs - rollout.dueSinceMs >= this.#parts.deps.graceMs) return false
-    for (const away of this.#parts.state.away)
-      if (away.workload === workload && !away.hasDeparted) return true
+    for (const { connection, hasDeparted } of workload.instances)
+      if (connection === null && !hasDeparted) return true
     return false
   }
 

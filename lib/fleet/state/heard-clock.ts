@@ -1,12 +1,9 @@
 import type { Clock } from '../../clock.ts'
-import { StandStill } from './stand-still.ts'
+import { CATCH_UP_MS, StandStill } from './stand-still.ts'
 import type { Timers } from './timers.ts'
 
-/** How long it takes at most, after nobody could be heard, to hear what had waited. */
-const CATCH_UP_MS = 2_000
-
 /**
- * The time in which agents can be heard, by which the fleet measures all patience: how long an agent may be silent, stay
+ * The time in which agents can be heard, by which the fleet measures its patience with them: how long an agent may be silent, stay
  * away, or take to apply a config, and for how long a stage is watched. `monotonicMs` stands still while this process does,
  * told by ticks that come too late, and while it is deaf, as an owner that says nothing on its links, to which fronts pass
  * on no more than they hear answers to. It never runs backwards, and it goes on a little with each tick, so that a process
@@ -49,7 +46,7 @@ export class HeardClock implements Clock {
   }
 
   /** Could nobody be heard at the last tick, or is it late by now? */
-  get isStill(): boolean {
+  get isUnheard(): boolean {
     return !this.#hears || this.#standStill.isRecent
   }
 

@@ -4,7 +4,7 @@ import type { Timers } from './timers.ts'
 /** A tick that comes this much too late shows that the process stood still. */
 const LATE_MS = 2_000
 /** How long a process that stood still takes at most to hear what had come meanwhile. */
-const CATCH_UP_MS = 2_000
+export const CATCH_UP_MS = 2_000
 
 /**
  * Whether this process stood still a moment ago, told by ticks that came too late. Of sockets that ended meanwhile it

@@ -43,19 +43,19 @@ describe('the time in which agents can be heard', () => {
     timers.advance(90_000)
     expect(passedMs()).toBe(11_000)
     heard.tick(true)
-    expect([passedMs(), heard.stoodStill, heard.isStill]).toEqual([11_000, true, true])
+    expect([passedMs(), heard.stoodStill, heard.isUnheard]).toEqual([11_000, true, true])
     pass(10)
-    expect([passedMs(), heard.stoodStill, heard.isStill]).toEqual([21_000, false, false])
+    expect([passedMs(), heard.stoodStill, heard.isUnheard]).toEqual([21_000, false, false])
   })
 
   it('stands still while the process is deaf, and for two seconds more, in which it hears what had waited', () => {
     pass(10)
     pass(300, false)
-    expect([passedMs(), heard.stoodStill, heard.isStill]).toEqual([10_000, false, true])
+    expect([passedMs(), heard.stoodStill, heard.isUnheard]).toEqual([10_000, false, true])
     pass(2)
     expect(passedMs()).toBe(10_000)
     pass(10)
-    expect([passedMs(), heard.isStill]).toEqual([20_000, false])
+    expect([passedMs(), heard.isUnheard]).toEqual([20_000, false])
   })
 
   it('does not run backwards where it had gone on before it was known that nobody could be heard', () => {
@@ -84,6 +84,6 @@ describe('the time in which agents can be heard', () => {
     clock.advance(600_000)
     timerMs += 1_000
     leaping.tick(true)
-    expect([leaping.monotonicMs() - fromMs, leaping.isStill]).toEqual([600_000, false])
+    expect([leaping.monotonicMs() - fromMs, leaping.isUnheard]).toEqual([600_000, false])
   })
 })
