@@ -22,7 +22,7 @@ import {
 } from '../store/managed-fleet-configs.ts'
 import { eachInTurns, inTurns } from '../turns.ts'
 import type { Selector } from '../wire/selectors.ts'
-import { type ConfigCounts, NO_COUNTS } from './counts.ts'
+import { type ConfigCounts, type KeptCounts, NO_COUNTS } from './counts.ts'
 import {
   type Candidate,
   findSelecting,
@@ -134,8 +134,12 @@ export class FleetConfigs {
   }
 
   #judge({ id }: Workload, selecting: readonly Candidate[]): Membership {
-    const keptBy = (one: Candidate) => one.owner ?? this.managedOf(one.id)?.owner ?? null
-    return judgeMembership(selecting, this.writtenMembershipOf(id), this.#kept.has(id) ? keptBy : null)
+    const ownerInGit = (one: Candidate) => this.#ownerInGit(one)
+    return judgeMembership(selecting, this.writtenMembershipOf(id), this.#kept.has(id) ? ownerInGit : null)
+  }
+
+  #ownerInGit({ id, owner }: Pick<Candidate, 'id' | 'owner'>): string | null {
+    return owner ?? this.managedOf(id)?.owner ?? null
   }
 
   /** Under which fleet config a workload would be, were these all that there are. */
@@ -212,9 +216,9 @@ export class FleetConfigs {
 
   /** How many workloads are under each fleet config that selects any. */
   async counts(): Promise<Map<string, ConfigCounts>> {
-    const counts = new Map<string, ConfigCounts & { keptBy: Map<string, number> }>()
+    const counts = new Map<string, ConfigCounts & { keptBy: Map<string, KeptCounts> }>()
     const countsOf = (id: string) => {
-      const known = counts.get(id) ?? { ...NO_COUNTS, keptBy: new Map<string, number>() }
+      const known = counts.get(id) ?? { ...NO_COUNTS, keptBy: new Map<string, KeptCounts>() }
       counts.set(id, known)
       return known
     }
@@ -225,10 +229,13 @@ export class FleetConfigs {
       own.under++
       if (rivals.length > 0) own.conflicts++
       if (this.#holds.has(workload.id)) own.held++
-      for (const { id } of this.#selectingOf(workload)) {
-        if (id === configId) continue
-        const { keptBy } = countsOf(id)
-        keptBy.set(configId, (keptBy.get(configId) ?? 0) + 1)
+      const owner = this.#kept.has(workload.id) ? this.#ownerInGit({ id: configId }) : null
+      for (const other of this.#selectingOf(workload)) {
+        if (other.id === configId) continue
+        const { keptBy } = countsOf(other.id)
+        const { all, inGit } = keptBy.get(configId) ?? { all: 0, inGit: 0 }
+        const isByGit = owner !== null && owner !== this.#ownerInGit(other)
+        keptBy.set(configId, { all: all + 1, inGit: inGit + Number(isByGit) })
       }
     })
     return counts

@@ -85,8 +85,9 @@ export class Fleet implements FleetPort {
   readonly #leaving: WorkloadLeaving
   readonly #settings: WorkloadSettings
   #isStopped = false
-  /** Since when agents can be told of, without a time in which nobody could be heard. */
+  /** When agents could first be told of, and when nobody could be heard last; by the fleet's clock. */
   #openSinceMs = 0
+  #unheardMs = Number.NEGATIVE_INFINITY
   /** For what nobody waits longer than so long, heard or not. */
   readonly #machineClock: Clock
 
@@ -273,7 +274,7 @@ export class Fleet implements FleetPort {
     this.#deps.timers.after(TICK_MS, () => {
       if (this.#isStopped) return
       this.clock.tick(this.#deps.hears())
-      if (this.clock.isUnheard) this.#openSinceMs = this.clock.monotonicMs()
+      if (this.clock.isUnheard) this.#unheardMs = this.clock.monotonicMs()
       this.#presence.tick()
       this.offers.tick()
       this.#ends.tick()
@@ -442,7 +443,8 @@ export class Fleet implements FleetPort {
    */
   async canTakeConfig(workload: Workload): Promise<boolean> {
     await this.#waitForKnown([workload])
-    const isAwaited = () => this.isAwaited(workload) || workload.graceUntilMs !== null
+    const isAwaited = () =>
+      this.isAwaited(workload) || (this.#mayAgentsReturn && workload.graceUntilMs !== null)
     const mayCome = () => workload.status !== 'disconnected' && isAwaited()
     await this.#waitWhile(() => !hasCapableInstance(workload) && mayCome())
     return hasCapableInstance(workload)
@@ -484,6 +486,7 @@ export class Fleet implements FleetPort {
     const unheard: string[] = []
     for await (const some of inTurns(this.state.knownAtStart, CHUNK))
       for (const uid of some) if (ids.has(this.state.homes.get(uid) ?? '')) unheard.push(uid)
+    if (!this.#mayAgentsReturn) return unheard
     for await (const some of inTurns(this.state.away, CHUNK))
       for (const { uid, workload, hasDeparted } of some)
         if (!hasDeparted && ids.has(workload?.id ?? '')) unheard.push(uid)
@@ -505,8 +508,13 @@ export class Fleet implements FleetPort {
 
   /** Did this process begin to decide a moment ago, or hear nobody a moment ago? */
   get #mayAgentsCome(): boolean {
-    const isOpenLong = this.clock.monotonicMs() >= this.#openSinceMs + AGENTS_AWAITED_MS
-    return !this.#isStopped && (this.clock.isUnheard || !isOpenLong)
+    const isNew = this.clock.monotonicMs() < this.#openSinceMs + AGENTS_AWAITED_MS
+    return !this.#isStopped && (isNew || this.#mayAgentsReturn)
+  }
+
+  /** Could nobody be heard a moment ago? Then who is away may have had nobody to come back to. */
+  get #mayAgentsReturn(): boolean {
+    return this.clock.isUnheard || this.clock.monotonicMs() < this.#unheardMs + AGENTS_AWAITED_MS
   }
 
   /** Live instances, by pod, connection time and uid. */

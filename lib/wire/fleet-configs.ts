@@ -42,8 +42,18 @@ export const FleetConfigRecord = named(
     conflict_count: note('Of these, those that another one selects with the same priority.', number()),
     held_count: note('Of these, those that campaigns leave alone.', number()),
     kept_by: note(
-      'Other fleet configs that keep workloads which this one selects too, as their priority is the same or higher, or Git has brought theirs there, and how many. Absent where there are none.',
-      optional(array(type({ id: string(), name: string(), priority: number(), workload_count: number() }))),
+      'Other fleet configs that keep workloads which this one selects too, as their priority is the same or higher, or Git has brought theirs there, and how many; `in_git_count`: of these, those where that is why, whatever the priorities. Absent where there are none.',
+      optional(
+        array(
+          type({
+            id: string(),
+            name: string(),
+            priority: number(),
+            workload_count: number(),
+            in_git_count: number(),
+          }),
+        ),
+      ),
     ),
     managed: note(
       'Who keeps it in Git, and the version that Git asks for: it is changed there. Absent where nobody does.',

@@ -19,8 +19,8 @@ export class AgentHomes {
     this.#store(instance, workload)
   }
 
-  /** Note that the instance said goodbye, so that whoever decides next does not wait for it. */
-  rememberGoodbye(instance: Instance): void {
+  /** Note that the instance said goodbye, so that whoever decides next does not wait for it, or that it is back. */
+  rememberWhereabouts(instance: Instance): void {
     if (this.#parts.state.homes.has(instance.uid) && instance.workload !== null)
       this.#store(instance, instance.workload)
   }

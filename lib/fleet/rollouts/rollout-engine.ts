@@ -85,9 +85,9 @@ export class RolloutEngine {
       if (nowMs < (rollout.hold?.untilMs ?? 0)) continue
       const facts = this.#steps.factsOf(workload, rollout)
       const verdict = decideStage(facts)
-      const isStill = verdict.kind === 'wait' || verdict.kind === 'converged'
-      noteUnsettled(rollout, isStill ? facts : { openUids: [], startingUids: [] }, nowMs)
       const waitsForAway = this.#waitsForAway(workload, rollout, verdict, nowMs)
+      const isStill = verdict.kind === 'wait' || verdict.kind === 'converged' || waitsForAway
+      noteUnsettled(rollout, isStill ? facts : { openUids: [], startingUids: [] }, nowMs)
       if (verdict.kind === 'wait' || waitsForAway) continue
       this.#step(workload, rollout, verdict)
     }
@@ -100,7 +100,8 @@ export class RolloutEngine {
    */
   #waitsForAway(workload: Workload, rollout: Rollout, { kind }: StageVerdict, nowMs: number): boolean {
     if (kind !== 'advance' && kind !== 'complete') {
-      delete rollout.dueSinceMs
+      // Kept while it waits: a member that is not well now and then must not begin the wait anew.
+      if (kind !== 'wait') delete rollout.dueSinceMs
       return false
     }
     rollout.dueSinceMs ??= nowMs

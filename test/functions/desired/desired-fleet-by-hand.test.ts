@@ -305,6 +305,12 @@ it('a fleet config of higher priority takes no workload that Git has brought, be
       kept_in_git: { owner: 'platform' },
     })
   expect(await standing('vm-4')).toMatchObject({ fleet_config: { name: 'Above' } })
+  // That this is why is told whatever the priorities are.
+  const below = { name: 'Below', selector: named('vm-1'), priority: -1 }
+  expect(await scene.call('POST /api/fleet-configs', below)).toMatchObject({
+    status: 201,
+    json: { kept_by: [{ name: 'Hosts', workload_count: 1, in_git_count: 1 }] },
+  })
   // Its owner may, and so may people once Git lets go of it.
   const own = { name: 'Own', selector: named('vm-3'), priority: 7 }
   expect(await wish(8, own)).toMatchObject({ joining_count: 1 })

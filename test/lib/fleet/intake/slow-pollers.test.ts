@@ -55,7 +55,7 @@ const eventsOf = async (agent: FakeAgent) => {
 
 /** Let our process stand still for so long, in which it hears nobody. */
 async function standStill(ms: number): Promise<void> {
-  ctx.timers.after(0, () => ctx.clock.advance(ms))
+  ctx.timers.standStill(ms)
   await ctx.advance(3_000)
 }
 

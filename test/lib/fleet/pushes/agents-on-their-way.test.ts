@@ -116,7 +116,7 @@ async function loseLink(stoodStillMs: number) {
   const link = front.link(owner)
   front.say(1, 1, 1, OF_ONE)
   await fleet.ctx.advance(60_000)
-  fleet.ctx.timers.after(0, () => fleet.ctx.clock.advance(stoodStillMs))
+  fleet.ctx.timers.standStill(stoodStillMs)
   await fleet.ctx.advance(100)
   link.break()
   const answers: boolean[] = []

@@ -31,7 +31,7 @@ async function openRunning(pods: string): Promise<void> {
 
 /** Let the process stand still for so long, and go on for a moment. */
 async function standStill(ms: number): Promise<void> {
-  ctx.timers.after(0, () => ctx.clock.advance(ms))
+  ctx.timers.standStill(ms)
   await ctx.advance(100)
 }
 
