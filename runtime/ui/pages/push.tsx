@@ -9,6 +9,7 @@ import { say } from '../i18n/define.ts'
 import { formatDuration, formatWhen, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
 import { describePush } from '../i18n/push-sentences.ts'
+import { describeReason } from '../i18n/trouble.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { judgeHelp } from '../logic/helped.ts'
 import { nameInstances } from '../logic/instances.ts'
@@ -187,7 +188,7 @@ function Targets({
   )
 }
 
-/** Whether it helped, where instances were unhealthy before it: the sentence that one waits for. */
+/** What it did to the health of its instances: the sentence that one waits for. */
 function DidItHelp({ push, workload }: { push: RevisionRecord; workload: WorkloadRecord }) {
   const words = say(pushTexts)
   const touches = touchesWorkload(workload.id)
@@ -198,15 +199,22 @@ function DidItHelp({ push, workload }: { push: RevisionRecord; workload: Workloa
   )
   const helped = judgeHelp(push, workload, alerts.data ?? [])
   if (helped === null) return null
+  if (helped.kind === 'healthy')
+    return (
+      <div class="say t-ok" role="status">
+        <p>
+          <b>{words.helped(helped.total, helped.since === undefined ? '' : formatWhen(helped.since))}</b>
+        </p>
+      </div>
+    )
+  const { kind, count, total } = helped
+  const tell = { still: words.notHelped, since: words.since, unhealthy: words.unhealthy }[kind]
   return (
-    <div class={`say t-${helped.kind === 'healthy' ? 'ok' : 'bad'}`} role="status">
+    <div class="say t-bad" role="status">
       <p>
-        <b>
-          {helped.kind === 'healthy'
-            ? words.helped(helped.total, helped.since === undefined ? '' : formatWhen(helped.since))
-            : words.notHelped(helped.count, helped.total)}
-        </b>
+        <b>{tell(count, total)}</b> {workload.trouble ? describeReason(workload.trouble) : ''}
       </p>
+      <ActionLink href={`/workloads/${workload.id}`}>{words.whatIsWrong}</ActionLink>
     </div>
   )
 }

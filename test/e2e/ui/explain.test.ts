@@ -91,6 +91,13 @@ describe('the sentence about an unhealthy workload', () => {
     await expect.poll(() => choices.count()).toBe(3)
     await page.getByRole('searchbox', { name: /^Find instances/ }).fill('telling-3')
     await expect.poll(() => choices.allTextContents()).toEqual(['▲ telling-1', 'telling-3'])
+    // The page of that push says so as well.
+    const { trouble } = await service.api.get(`/api/workloads/${id}`)
+    await page.goto(`/workloads/${id}/pushes/${trouble.under_push.config_hash}`)
+    await page.locator('main .say').getByText('1 of 3 instances is unhealthy since this push.').waitFor()
+    await page.screenshot({ path: join(SHOTS, 'push-since-1440.png') })
+    await page.getByRole('link', { name: 'What is wrong, and what to do' }).click()
+    await sentence.getByText('All were healthy before.').waitFor()
     // A change that waits may be what puts it right: nobody has to propose it again.
     const request = { draft_yaml: GATEWAY_FASTER, comment: 'The right host' }
     const { id: asked } = await service.api.post(`/api/workloads/${id}/config/approvals`, request, 201)

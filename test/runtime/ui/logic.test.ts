@@ -1017,6 +1017,20 @@ test('a push is told to have helped, or not, where instances were unhealthy as i
     total: 2,
     since: resolved.resolved_at,
   })
+  // All were healthy, and are not since: by the push, as the service says, or by whatever else.
+  const cause = {
+    push_id: push.push_id,
+    config_hash: 'c',
+    submitted_at: push.submitted_at,
+    pushed_by: 'ann',
+    instance_count: 1,
+  }
+  expect(judgeHelp(push, workload({ ...sick, under_push: cause }), [])).toEqual({
+    kind: 'since',
+    count: 1,
+    total: 2,
+  })
+  expect(judgeHelp(push, workload(sick), [])).toEqual({ kind: 'unhealthy', count: 2, total: 2 })
   // Nothing was wrong, or it was over before, or something else was pushed since.
   expect(judgeHelp(push, workload(), [])).toBe(null)
   expect(judgeHelp(push, workload(), [{ ...fired, resolved_at: '2026-07-01T08:05:00.000Z' }])).toBe(null)
