@@ -379,12 +379,12 @@ describe('a front', () => {
   })
 
   it('counts no agent as lost whose socket ended while the process stood still', () => {
-    const { agents, clock, said, link, say, timers, connections } = openFront()
+    const { agents, said, link, say, timers, connections } = openFront()
     agents.linked(link)
     for (const id of [1, 2, 3]) say(id, 1, DESCRIBED)
     timers.advance(7_400)
     // As long as the balancer of `npm start` waits, and a little more.
-    clock.advance(4_500)
+    timers.standStill(4_500)
     said.length = 0
     // One is heard before the timers, one after them, and one once all that had come is heard.
     agents.connectionClosed(connections.get(1)!)
