@@ -77,17 +77,12 @@ export function tellUnwellSince(
 
 /** What is the matter with a workload now; an old version is not looked at. */
 export function findTroubleNow(
-  { fleet }: Pick<Parts, 'fleet'>,
+  { clock, fleet }: Pick<Parts, 'fleet' | 'clock'>,
   workload: Workload,
   texts: TextAccess,
 ): WorkloadTrouble | null {
   const drifted = findDrifted(fleet, workload)
-  const facts = {
-    drifted,
-    isVersionOutdated: false,
-    nowMs: fleet.clock.monotonicMs(),
-    now: fleet.clock.now(),
-  }
+  const facts = { drifted, isVersionOutdated: false, nowMs: clock.monotonicMs(), now: clock.now() }
   return findTrouble(workload, facts, texts)
 }
 

@@ -7,7 +7,7 @@ export const kindTexts = defineTexts({
     kinds: 'Kinds of trouble',
     kind: {
       disconnected: 'disconnected',
-      unhealthy: 'most or all unhealthy',
+      unhealthy: 'mostly unhealthy',
       some_unhealthy: 'partly unhealthy',
       push_failed: 'config failed',
       rollout_halted: 'rollout halted',
@@ -24,7 +24,7 @@ export const kindTexts = defineTexts({
     kinds: 'Sortes de problèmes',
     kind: {
       disconnected: 'déconnectés',
-      unhealthy: 'en défaut, tous ou presque',
+      unhealthy: 'surtout en défaut',
       some_unhealthy: 'en partie en défaut',
       push_failed: 'config échouée',
       rollout_halted: 'déploiement arrêté',

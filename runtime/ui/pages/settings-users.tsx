@@ -289,23 +289,22 @@ function columnsOf(onOpen: (open: Open) => void): TableColumn<UserRecord>[] {
       cell: (user) => <GroupsOf user={user} onChange={() => onOpen({ kind: 'groups', user })} />,
     },
     {
+      title: column.created,
+      narrowTitle: column.created,
+      look: 'muted',
+      cell: (user) => <Ago at={user.created_at} />,
+    },
+    {
       title: column.login,
       narrowTitle: column.login,
       look: 'muted',
-      cell: (user) => (
-        <>
-          <Ago at={user.last_login_at} />{' '}
-          <span class="sub">
-            {words.made} <Ago at={user.created_at} />
-          </span>
-        </>
-      ),
+      cell: (user) => <Ago at={user.last_login_at} />,
     },
     {
       title: say(commonTexts).actions,
       isTitleHidden: true,
       cell: (user) => (
-        <span class="actions row-actions short-names">
+        <span class="actions row-actions">
           <Action kind="plain" onClick={() => onOpen({ kind: 'rights', user })}>
             {say(rightsTexts).open}
           </Action>

@@ -58,9 +58,8 @@ function Told({
   )
 }
 
-type Sick = Pick<TabProps, 'failing' | 'complaint' | 'isFailingPart'>
-
-function Wanted({ workload, isFailingPart, ...told }: Pick<TabProps, 'workload'> & Sick) {
+function Wanted({ workload, ...told }: Pick<TabProps, 'workload' | 'failing' | 'complaint'>) {
+  const { failing } = told
   const words = say(historyTexts)
   const deadEnd = deadEndOf(workload)
   const hash = workableHashOf(workload) ?? ''
@@ -82,7 +81,7 @@ function Wanted({ workload, isFailingPart, ...told }: Pick<TabProps, 'workload'>
         <div class="stack">
           {data.content && (
             <div class="pane">
-              <Pipelines yaml={data.content} failing={told.failing} isPart={isFailingPart} />
+              <Pipelines yaml={data.content} failing={failing} />
             </div>
           )}
           <div class="pane flush">
@@ -253,12 +252,12 @@ const useInstance = (workloadId: string, uid: string | undefined) =>
     touchesWorkload(workloadId),
   )
 
-interface RunningProps extends Pick<TabProps, 'workload' | 'topology'>, Sick {
+interface RunningProps extends Pick<TabProps, 'workload' | 'topology' | 'failing' | 'complaint'> {
   /** The sentence above the tabs says already that some run something else. */
   isTold: boolean
 }
 
-function Running({ workload, topology, failing, complaint, isFailingPart, isTold }: RunningProps) {
+function Running({ workload, topology, failing, complaint, isTold }: RunningProps) {
   const words = say(historyTexts)
   const instances = topology.data?.instances ?? []
   const odd = instances.filter((instance) => instance.effective_matches === false)
@@ -282,7 +281,7 @@ function Running({ workload, topology, failing, complaint, isFailingPart, isTold
       )}
       {text && isAll && (
         <div class="pane">
-          <Pipelines yaml={text} failing={failing} isPart={isFailingPart} />
+          <Pipelines yaml={text} failing={failing} />
         </div>
       )}
       {text ? (
@@ -313,11 +312,10 @@ function Running({ workload, topology, failing, complaint, isFailingPart, isTold
 }
 
 /** The config that is assigned, what the instances run, and the picture of the pipelines. */
-export function ConfigurationTab({ workload, topology, history, ...of }: TabProps) {
-  const git = useInGit(workload.id, of.standing)
+export function ConfigurationTab({ workload, topology, history, failing, complaint }: TabProps) {
+  const git = useInGit(workload.id)
   if (!may('config:read_content')) return <LeftOutFor permission="config:read_content" />
-  const { failing, complaint, isFailingPart } = of
-  const told = { workload, failing, complaint, isFailingPart }
+  const told = { workload, failing, complaint }
   // Where what runs differs, that is what one came to see.
   const isOdd = topology.data?.instances.some((instance) => instance.effective_matches === false) === true
   const isTold = diagnose(workload, topology.data, history.data ?? []).kind === 'differs'

@@ -79,11 +79,7 @@ const THEME = EditorView.theme({
   '.cm-deletedText': { background: 'none !important', textDecoration: 'line-through' },
   '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: 'none !important' },
   '.cm-collapsedLines': { background: 'var(--hover) !important', color: 'var(--muted) !important' },
-  '.cm-collapsedLines:hover': { color: 'var(--ink) !important', textDecoration: 'underline' },
 })
-
-/** Where the editor's own words do not say what a click does. */
-const ENGLISH = { '$ unchanged lines': 'Show $ unchanged lines' }
 
 /** The editor's own words in the reader's language. */
 const FRENCH = {
@@ -104,7 +100,7 @@ const FRENCH = {
   'Unfold line': 'Déplier',
   Completions: 'Propositions',
   Diagnostics: 'Constats',
-  '$ unchanged lines': 'Montrer $ lignes inchangées',
+  '$ unchanged lines': '$ lignes inchangées',
 }
 
 /** What every YAML view has. Tab leaves it, also where it is edited: Ctrl-] indents (WCAG 2.1.2). */
@@ -120,7 +116,7 @@ export function baseExtensions(label: string, isEditable: boolean): Extension[] 
     bracketMatching(),
     highlightSelectionMatches(),
     EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
-    EditorState.phrases.of(language.peek() === 'fr' ? FRENCH : ENGLISH),
+    language.peek() === 'fr' ? EditorState.phrases.of(FRENCH) : [],
     isEditable
       ? [
           history(),
