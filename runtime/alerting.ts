@@ -33,7 +33,7 @@ export function openAlerting(
   const webhooks = new WebhookDeliveries({ db, clock, random, log, url: config.webhookUrl, network })
   const alerts = new AlertEngine({
     db,
-    clock,
+    clock: fleet.clock,
     random,
     log,
     fleet,

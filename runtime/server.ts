@@ -177,7 +177,7 @@ export function createApiHandlers(
   staticFiles: StaticFiles,
   ctx: Context,
   proxies: ProxyPolicy,
-  whyUnsure: () => Promise<Reply | null> = async () => null,
+  whyUnsure: () => Promise<Reply | null>,
 ): ListenerHandlers {
   const route = createRouter(functions.http)
   const room = new SocketRoom(ctx.config.socketLimits)

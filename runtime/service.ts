@@ -166,7 +166,9 @@ async function openDoors(
   const descriptors = openDescriptors(config, log, descriptorLimit)
   const opened: Partial<Doors> = {}
   try {
-    const handlers = createApiHandlers(functions, openStaticFiles(files.ui), ctx, proxies)
+    // It has no links to cut: a process that owns alone and is replaced ends as soon as it hears of it.
+    const neverUnsure = async () => null
+    const handlers = createApiHandlers(functions, openStaticFiles(files.ui), ctx, proxies, neverUnsure)
     const api = startApiListener(descriptors, config.listenAddress, handlers, proxies)
     opened.api = api
     health?.use(handlers.handle)

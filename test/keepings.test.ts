@@ -256,6 +256,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/fleet/state/model.ts FollowedPush.awaiting': perPush,
   'lib/fleet/state/model.ts FollowedPush.waited': perPush,
   'lib/fleet/state/model.ts FollowedPush.missing': perPush,
+  'lib/fleet/state/model.ts FollowedPush.lostJoiners': {
+    bound: 'LOST_JOINERS_MAX a push',
+    reachedBy: [
+      'lib/fleet/pushes/joiners.test.ts',
+      'keeps the rows of the last hundred that were lost with it, and of those that came back',
+    ],
+  },
   'lib/fleet/state/model.ts Rollout.awaitedUids': {
     ...perAgent,
     bound: 'the agents of the workload that were known at the start',
@@ -335,13 +342,6 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     reachedBy: [
       'lib/fleet/intake/altered-times.test.ts',
       'is kept of so many instances, of which one that is away gives way, and of more nothing is written down',
-    ],
-  },
-  'lib/fleet/state/stand-still.ts StandStill.#deafTimes': {
-    bound: 'twenty times that this process was deaf, the last ones',
-    reachedBy: [
-      'lib/fleet/state/stand-still.test.ts',
-      'remembers the last twenty times alone that it was deaf',
     ],
   },
   'lib/fleet/state/state.ts FleetState.unhealthyStored': {
@@ -447,6 +447,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     reachedBy: ['functions/fleet-configs/fleet-configs.test.ts', 'are so many and no more'],
   },
   'lib/fleet-configs/fleet-configs.ts FleetConfigs.#members': perWorkload,
+  'lib/fleet-configs/fleet-configs.ts FleetConfigs.#kept': perWorkload,
   'lib/configs/diff/changed-lines.ts openPlaces().above': {
     bound: 'the lines of two configs, while they are compared',
     reachedBy: CHANGED_LINES,
@@ -582,7 +583,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'UNCONFIRMED_MAX, and about UNCONFIRMED_BYTES_MAX',
     reachedBy: [
       'lib/links/front-agents.test.ts',
-      'waits for the owner beyond 500 reports, and then says all of it at once',
+      'keeps of goodbyes that the owner does not answer no reports beyond those 500, and says each at once',
     ],
   },
   'lib/links/front-endings.ts FrontEndings.#polled': {

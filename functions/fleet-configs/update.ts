@@ -2,7 +2,9 @@ import { isBoundByAutoApply } from '../../lib/fleet-configs/bound-by-auto-apply.
 import { FLEET_CONFIGS_WIDTH_MAX } from '../../lib/fleet-configs/fleet-configs.ts'
 import { toFleetConfigRecord } from '../../lib/fleet-configs/records.ts'
 import { stillCovers } from '../../lib/identity/still-may.ts'
+import { placeOfFleetConfig } from '../../lib/store/commit-authors.ts'
 import { lockFleetConfig, updateFleetConfig } from '../../lib/store/fleet-configs.ts'
+import { copyToName } from '../../lib/store/unseen-texts.ts'
 import { FleetConfigRecord, FleetConfigRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
@@ -63,6 +65,8 @@ export default defineHttp({
         return { ok: false, code: 'auto-apply-in-force' }
       const change = { id: before.id, ...read.fields, updatedAt: ctx.clock.now() }
       if (!(await updateFleetConfig(tx, change))) return { ok: false, code: 'fleet-config-taken' }
+      if (stands !== null && stands.name !== change.name)
+        await copyToName(tx, placeOfFleetConfig(stands.name), placeOfFleetConfig(change.name))
       await tx.record({
         action: 'fleet_config.update',
         resource: 'fleet_config',

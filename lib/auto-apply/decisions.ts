@@ -262,6 +262,8 @@ export async function continueAutoApply(
     if (before.status === 'held' && choice.comment.trim() === '') return refuse('comment-required')
     const lapse = await findLapse(parts, { ...before, reach: before })
     if (lapse !== null) return refuse('auto-apply-lapsed', { reason: lapse })
+    const managed = await refuseOverGit(tx, before)
+    if (managed !== null) return managed
     const now = parts.clock.now()
     const counted = before.status === 'held' ? { countedSince: now } : {}
     return moveAutoApply(tx, before.id, ['paused', 'held'], { status: 'active', hold: null, ...counted }, now)

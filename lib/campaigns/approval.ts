@@ -13,7 +13,7 @@ import { toAskedVersion } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import { findVersion, type StoredVersion } from '../store/fleet-configs.ts'
 import { keepsProduction } from '../store/reviews.ts'
-import { listAuthors, listCampaignAuthors } from '../store/text-authors.ts'
+import { listAuthors, listCampaignAuthors, listWhoPutText } from '../store/text-authors.ts'
 import { listValueAuthorsOfCampaign } from '../store/value-authors.ts'
 import type { ApprovalRuleInForce } from '../wire/approvals.ts'
 import { reachOfCampaign } from './judge/scope.ts'
@@ -70,7 +70,7 @@ export async function readCampaignStanding(
   const version =
     change.kind === 'version' ? await findVersion(tx, change.fleet_config_id, change.number) : null
   const ownAuthors = await listCampaignAuthors(tx, campaign.id)
-  const carried = carriedBy(campaign, version, ownAuthors)
+  const carried = await readCarried(tx, campaign, version, ownAuthors)
   const ofText = carried === null ? { all: [], own: [] } : await listAuthors(tx, carried)
   const valueAuthors =
     version === null ? [] : await listValueAuthorsOfCampaign(tx, campaign.id, chosenBy(version))
@@ -135,11 +135,12 @@ export async function standingOf(
 }
 
 /** The text or version that a campaign carries; null for a patch, which has no text of its own. */
-function carriedBy(
-  { change }: CampaignSummary,
+async function readCarried(
+  tx: Db,
+  { id, change }: CampaignSummary,
   version: StoredVersion | null,
-  ownAuthors: readonly string[],
-): CampaignStanding['carried'] {
-  if (change.kind === 'text') return { hash: change.hash, askers: ownAuthors, places: [], at: null }
-  return version && toAskedVersion(version, ownAuthors)
+  askers: readonly string[],
+): Promise<CampaignStanding['carried']> {
+  if (change.kind !== 'text') return version && toAskedVersion(version, askers)
+  return { hash: change.hash, askers, sayers: await listWhoPutText(tx, id), places: [], at: null }
 }

@@ -7,7 +7,7 @@ import { refuseDiscounted, refuseUnapproved, whyNotCounted } from '../changes/ju
 import { toCampaignNews } from '../changes/news.ts'
 import { noteUnreviewed } from '../changes/reviews.ts'
 import { PATCH_PROBLEMS } from '../configs/patch/patch.ts'
-import { refuseOverGit } from '../fleet-configs/kept-in-git.ts'
+import { refuseForGit, refuseOverGit } from '../fleet-configs/kept-in-git.ts'
 import { randomHex } from '../ids.ts'
 import { findLowered } from '../model/campaign-rules.ts'
 import { campaignIs, statusesThat } from '../model/campaign-states.ts'
@@ -187,7 +187,8 @@ export async function changeCampaign(
     statusesThat('unasked'),
     async (tx, before) => {
       if (edition !== undefined && before.edition !== edition) return null
-      const refused = (await refuseElsewhere(tx, draft)) ?? (await refuseIt(tx))
+      const refused =
+        (await refuseForGit(tx, id, actor)) ?? (await refuseElsewhere(tx, draft)) ?? (await refuseIt(tx))
       if (refused !== null) return refused
       const edited = await editCampaign(tx, { id, ...draft, now: parts.clock.now(), byId: actor.userId })
       // One that is smaller than it was is never too large, and one that is there never one too many.

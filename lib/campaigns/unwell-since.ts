@@ -77,12 +77,17 @@ export function tellUnwellSince(
 
 /** What is the matter with a workload now; an old version is not looked at. */
 export function findTroubleNow(
-  { clock, fleet }: Pick<Parts, 'fleet' | 'clock'>,
+  { fleet }: Pick<Parts, 'fleet'>,
   workload: Workload,
   texts: TextAccess,
 ): WorkloadTrouble | null {
   const drifted = findDrifted(fleet, workload)
-  const facts = { drifted, isVersionOutdated: false, nowMs: clock.monotonicMs(), now: clock.now() }
+  const facts = {
+    drifted,
+    isVersionOutdated: false,
+    nowMs: fleet.clock.monotonicMs(),
+    now: fleet.clock.now(),
+  }
   return findTrouble(workload, facts, texts)
 }
 

@@ -9,7 +9,7 @@ export type Covers = (grants: readonly Grant[]) => boolean
 /**
  * Whose accounts matter to a change. Of those who asked for this very change, or wrote it (`askers`), all accounts of the
  * person do; others asked for the same text elsewhere, and one of them who takes the name of whoever made everybody's
- * account would keep everybody from approving.
+ * account would keep everybody from approving. So it is with a name that is his own choice, and whoever has it.
  */
 type Authors = Pick<ApprovalCase, 'authors' | 'valueAuthors' | 'askers'>
 
@@ -29,14 +29,16 @@ export function standAs(
   account: AccountStanding,
   asked: Authors & { requestedAt: Date; covers: Covers },
 ): ApproverStanding {
-  const { roles, changedAt, alsoIds, ties } = account
+  const { roles, changedAt, alsoIds, vouchedIds, ties } = account
   const shaping = tiesToAuthors(asked, account)
   return {
     mayApprove: asked.covers(grantsOf(roles)),
     isShapedByAuthor: shaping.some(({ way }) => way === 'was-changed'),
     hasShapedAuthor: shaping.some(({ way }) => way === 'changed'),
     isShapedSinceRequest: changedAt !== null && changedAt > asked.requestedAt,
-    isAuthorToo: alsoIds.some((id) => asked.authors.has(id)),
+    isAuthorToo: alsoIds.some(
+      (id) => asked.authors.has(id) && (asked.askers?.has(id) !== false || vouchedIds.includes(id)),
+    ),
     alsoIds,
     tiedIds: ties.filter(({ isOwn }) => isOwn).map(({ otherId }) => otherId),
   }

@@ -2,8 +2,8 @@ import { gitGroupOf, gitOwnerOf } from '../model/git-group.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import type { Approval } from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
-import { acceptWish, findManagedConfig } from '../store/managed-configs.ts'
-import { findFleetKeeper } from '../store/managed-fleet-configs.ts'
+import { findKeeper } from '../store/keepers.ts'
+import { acceptWish } from '../store/managed-configs.ts'
 
 /**
  * Refuse to approve a request for a workload that is kept in Git, by itself or by its fleet config, unless it comes from the
@@ -13,7 +13,7 @@ export async function refuseManaged(
   db: Db,
   { workloadId, targetGroup }: Pick<Approval, 'workloadId' | 'targetGroup'>,
 ): Promise<Refusal<'managed-elsewhere'> | null> {
-  const keeper = (await findManagedConfig(db, workloadId)) ?? (await findFleetKeeper(db, workloadId))
+  const keeper = await findKeeper(db, workloadId)
   if (keeper === null || targetGroup === gitGroupOf(keeper.owner)) return null
   return refuse('managed-elsewhere', { owner: keeper.owner })
 }

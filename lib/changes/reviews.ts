@@ -167,7 +167,16 @@ async function askReviewer(
 const toReviewedText = ({ id, configHash, authorIds, workloadId, doneAt }: Review): AskedText[] =>
   configHash === null
     ? []
-    : [{ key: id, hash: configHash, askers: authorIds, places: [workloadId], at: doneAt }]
+    : [
+        {
+          key: id,
+          hash: configHash,
+          askers: authorIds,
+          sayers: authorIds,
+          places: [workloadId],
+          at: doneAt,
+        },
+      ]
 
 /**
  * Why a look by this user would not count: they did it or wrote what was pushed, or their account is tied to that of

@@ -29,11 +29,7 @@ import { type Refusal, refuse } from '../model/refusal.ts'
 import type { ChangeReach } from '../selectors/within-scope.ts'
 import { listOpenAutoApplies } from '../store/auto-apply.ts'
 import { findCampaign, findCampaignUnderWay, listUnreached, type StoredCampaign } from '../store/campaigns.ts'
-import {
-  areCommitAuthorsNoted,
-  listFormerAuthorsOfFleet,
-  noteCommitAuthors,
-} from '../store/commit-authors.ts'
+import { areCommitAuthorsNoted, placeOfFleetConfig } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import {
   type FleetConfigChange,
@@ -48,14 +44,15 @@ import { listFleetWishes } from '../store/fleet-wishes.ts'
 import { isSpokenForByAnother, lockOwner } from '../store/git-owners.ts'
 import {
   deleteManagedFleetConfig,
+  findCarriedHash,
   findManagedFleetConfig,
   findOwnerByName,
   keepManagedFleetConfig,
-  listUnseenHashes,
   type ManagedFleetConfig,
   noteManagedCampaign,
 } from '../store/managed-fleet-configs.ts'
 import { decideFleet, type FleetVerdict, type Undone } from './decide-fleet.ts'
+import { noteAuthors } from './note-authors.ts'
 import { overruledAt } from './overruled.ts'
 import { isOwner, recordNamed, tellCommit, tellRelease } from './owner.ts'
 import { type ReleaseRefusal, refuseRelease } from './refuse-release.ts'
@@ -165,7 +162,7 @@ async function applyOnce(
   if (!wanted.isDryRun && (await isSpokenForByAnother(parts.db, owner, wanted.actor.userId)))
     return refuse('owner-taken', { owner })
   const wishHash = hashWish(draft)
-  const members = await listMembersThen(parts, known?.id ?? null, definition)
+  const members = await listMembersThen(parts, known?.id ?? null, { ...definition, owner })
   const found = { known, definition, members }
   if (wanted.isDryRun) {
     const { verdict, campaign } = await judge(parts, wanted, { managed, wishHash, members })
@@ -237,13 +234,15 @@ async function judge(
   const isCarried = isSameWish && former?.change.kind === 'version' && former.change.number === version
   const own = isCarried ? former : null
   const other = await findCampaignUnderWay(db, fleetConfigId, own?.id ?? null)
+  const draft = wanted.draftCampaign(fleetConfigId, version)
+  const reached = withinReach(draft, members.under)
   const verdict = decideFleet({
     isSameWish,
     campaign: own?.status ?? null,
-    hasOtherRules: own !== null && hasOtherRules(own, wanted.draftCampaign(fleetConfigId, version)),
+    hasOtherRules: own !== null && hasOtherRules(own, draft),
     isOtherUnderWay: other !== null,
-    hasUnreached: own?.status === 'done' && (await hasUnreached(parts, wanted, managed, members)),
-    undone: own?.status === 'done' ? await findUndone(parts, wanted, managed, members) : null,
+    hasUnreached: own?.status === 'done' && (await hasUnreached(parts, managed, draft, reached)),
+    undone: own?.status === 'done' ? await findUndone(parts, managed, reached) : null,
     again: wanted.again,
   })
   const isOther = verdict.action === 'waits' && verdict.reason === 'other_under_way'
@@ -258,21 +257,19 @@ async function judge(
  */
 async function hasUnreached(
   parts: FleetDesiredParts,
-  wanted: DesiredFleetConfig,
   { fleetConfigId, version }: ManagedFleetConfig,
-  { under }: MembersThen,
+  draft: CampaignDraft,
+  reached: readonly Workload[],
 ): Promise<boolean> {
   const { db } = parts
   const byItself = await listOpenAutoApplies(db, fleetConfigId)
   if (byItself.some(({ number, status }) => number === version && status === 'active')) return false
-  const draft = wanted.draftCampaign(fleetConfigId, version)
-  const own = withinReach(draft, under)
-  if (own.length === 0) return false
-  const ids = own.map(({ id }) => id)
+  if (reached.length === 0) return false
+  const ids = reached.map(({ id }) => id)
   const rows = await listUnreached(db, { fleetConfigId, number: version }, ids)
   const unreached = new Map(rows.map(({ id, wasUnread }) => [id, wasUnread]))
   const judge = new CampaignJudge(parts, draft)
-  for (const workload of own) {
+  for (const workload of reached) {
     const wasUnread = unreached.get(workload.id)
     if (wasUnread === undefined) continue
     // Of one that only comes under it by what Git holds now nothing can be judged yet.
@@ -297,13 +294,12 @@ const withinReach = ({ scope: { cut_to: within } }: CampaignDraft, under: readon
  */
 async function findUndone(
   { db }: FleetDesiredParts,
-  wanted: DesiredFleetConfig,
-  { fleetConfigId, version }: ManagedFleetConfig,
-  { under }: MembersThen,
+  { fleetConfigId }: ManagedFleetConfig,
+  reached: readonly Workload[],
 ): Promise<Undone | null> {
   const wishes = await listFleetWishes(db, { fleetConfigId })
   const wishOf = new Map(wishes.map(({ workloadId, ...wish }) => [workloadId, wish]))
-  for (const workload of withinReach(wanted.draftCampaign(fleetConfigId, version), under)) {
+  for (const workload of reached) {
     const wish = wishOf.get(workload.id)
     if (wish === undefined || wish.hash === null) continue
     if (workload.activeHash !== wish.hash && hasFailedSomewhere(workload, wish.hash)) return 'failed'
@@ -359,12 +355,15 @@ async function keepWish(
 > {
   const { owner, actor, definition, commitSha, commitAuthor, mayStillChange } = wanted
   const authors = toAuthorNames(wanted)
+  const by = { byId: actor.userId, place: placeOfFleetConfig(definition.name) }
   if (known !== null && managed?.wishHash === wishHash && isDefined(known, definition)) {
     const { version } = managed
     const content = await findContent(parts.db, known.id, version)
     const names = authors.map(({ name }) => name)
-    const claim = { configHash: content?.hash ?? '', byId: actor.userId, place: known.id }
-    if (content !== null && (await areCommitAuthorsNoted(parts.db, claim, names)))
+    if (
+      content !== null &&
+      (await areCommitAuthorsNoted(parts.db, { ...by, configHash: content.hash }, names))
+    )
       return { ok: true, fleetConfigId: known.id, version }
   }
   const id = known?.id ?? uuidv7(parts.clock.now(), parts.random)
@@ -383,21 +382,19 @@ async function keepWish(
     // Another run may have stored the same just now: then this is its version.
     const before = await findManagedFleetConfig(tx, id)
     const isSameWish = before?.wishHash === wishHash
-    // What its authors changed comes with the next version, whose last commit may be of anybody.
-    const former = isSameWish ? [] : await listFormerAuthorsOfFleet(tx, id, await listUnseenHashes(tx, id))
-    const by = { author: actor.email, authorId: actor.userId, createdAt: now }
+    const written = { author: actor.email, authorId: actor.userId, createdAt: now }
     const version = isSameWish
       ? before.version
-      : await insertVersion(tx, { fleetConfigId: id, ...draft, ...by })
+      : await insertVersion(tx, { fleetConfigId: id, ...draft, ...written })
     const wish = { fleetConfigId: id, owner, wishHash, version: version ?? 0, commitSha, commitAuthor }
     const applied = { appliedAt: now, appliedBy: actor.email, appliedById: actor.userId }
     // Of two owners that write at the same time the second is refused, and so is one whose fleet config was just
     // removed.
     if (version === null || !(await keepManagedFleetConfig(tx, { ...wish, ...applied })))
       return refuseRival(tx, definition.name, owner)
-    const content = (await findContent(tx, id, version))!
-    const claim = { configHash: content.hash, byId: actor.userId, place: id }
-    await noteCommitAuthors(tx, claim, [...authors, ...former], parts.clock)
+    const { hash: configHash } = (await findContent(tx, id, version))!
+    const asked = { ...by, configHash, owner, activeHash: await findCarriedHash(tx, id, by) }
+    await noteAuthors(parts, tx, asked, { authors, isAnew: !isSameWish })
     await tx.record({
       action: 'fleet_config.manage',
       resource: 'fleet_config',

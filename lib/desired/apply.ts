@@ -17,9 +17,10 @@ import {
   findNewestApprovalFromGit,
   listOpenApprovalsOfGroup,
 } from '../store/approvals.ts'
-import { areCommitAuthorsNoted, type CommitClaim, noteCommitAuthors } from '../store/commit-authors.ts'
+import { areCommitAuthorsNoted, type CommitClaim } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import { isSpokenForByAnother, lockOwner } from '../store/git-owners.ts'
+import { findKeeper } from '../store/keepers.ts'
 import {
   acceptWish,
   deleteManagedConfig,
@@ -27,10 +28,9 @@ import {
   listWishes,
   type ManagedConfig,
 } from '../store/managed-configs.ts'
-import { findFleetKeeper } from '../store/managed-fleet-configs.ts'
-import { listUnseenAuthors, noteUnseen } from '../store/unseen-texts.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import { type DesiredVerdict, decideDesired } from './decide.ts'
+import { noteAuthors } from './note-authors.ts'
 import { isOwner, recordNamed, tellCommit, tellRelease } from './owner.ts'
 import { type ReleaseRefusal, refuseRelease } from './refuse-release.ts'
 
@@ -124,14 +124,11 @@ async function readStanding(
   if (workload === null) return refuse('workload-not-found')
   const wishes = await listWishes(db, { owner: null, workloadId })
   const managed = wishes.find((wish) => wish.owner === owner) ?? null
+  const keeper = await findKeeper(db, workloadId)
   // What nobody has approved keeps no other account out; but one account asks for one thing.
-  const elsewhere = wishes.find(
-    (wish) =>
-      wish.owner !== owner && (wish.isAccepted || (managed === null && wish.appliedById === actor.userId)),
-  )
-  if (elsewhere !== undefined) return refuse('managed-elsewhere', { owner: elsewhere.owner })
-  const keeper = await findFleetKeeper(db, workloadId)
-  if (keeper !== null && keeper.owner !== owner) return refuse('managed-elsewhere', { owner: keeper.owner })
+  const asked = managed === null ? wishes.find(({ appliedById }) => appliedById === actor.userId) : undefined
+  const elsewhere = [keeper, asked].find((one) => one && one.owner !== owner)
+  if (elsewhere) return refuse('managed-elsewhere', { owner: elsewhere.owner })
   const group = gitGroupOf(owner)
   const isSameWish = managed?.configHash === hash
   const newest = await findNewestApprovalFromGit(db, workloadId, group, hash)
@@ -209,24 +206,6 @@ const toClaim = ({ workloadId, actor }: DesiredConfig, configHash: string): Comm
 })
 
 /**
- * Note whom the commit of a wish names, and who made what Git asked for before it and nobody has brought to run, or that was
- * rolled back: what they changed comes with the next one, whose last commit may be of anybody.
- */
-async function noteAuthors(
-  { clock }: Pick<ApprovalParts, 'clock'>,
-  tx: Db,
-  wanted: DesiredConfig,
-  standing: Standing,
-): Promise<void> {
-  const { hash, activeHash, isSameWish } = standing
-  const claim = toClaim(wanted, hash)
-  const asked = { ...claim, owner: wanted.owner, activeHash }
-  const former = await listUnseenAuthors(tx, asked)
-  await noteCommitAuthors(tx, claim, [...toAuthorNames(wanted), ...former], clock)
-  await noteUnseen(tx, asked, !isSameWish, clock.now())
-}
-
-/**
  * Note what Git asks for, withdraw what the owner asked for before, and request it where it is to be, all or nothing:
  * what is to be done is decided under the workload's lock, so that of two equal runs one finds what the other did.
  */
@@ -264,7 +243,8 @@ async function keepWish(
     const { managed, isSameWish, verdict, others } = standing
     if (isTooEarly(standing)) return { ok: true, verdict, proposed: null }
     const now = parts.clock.now()
-    await noteAuthors(parts, tx, wanted, standing)
+    const place = { ...toClaim(wanted, hash), owner, activeHash: standing.activeHash }
+    await noteAuthors(parts, tx, place, { authors: toAuthorNames(wanted), isAnew: !isSameWish })
     const ended = await withdrawAll(parts, tx, others, { actor, comment: REPLACED, now })
     const isProposed = verdict.action === 'propose'
     if (isProposed && !asked.ok) return asked

@@ -7,6 +7,7 @@ import { gitGroupOf } from '../model/git-group.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { isStorable } from '../model/storable.ts'
 import { type Approval, listOpenApprovalsOfGroup } from '../store/approvals.ts'
+import { placeOfFleetConfig } from '../store/commit-authors.ts'
 import {
   deleteWishesOfHeir,
   deleteWishesWhereHeirKeeps,
@@ -71,15 +72,17 @@ export async function handOver(
     await lockRequestsOf(tx, ofWorkloads, Object.values(groups))
     const { ended, left } = await giveWay(parts, tx, ofWorkloads, actor)
     const workloads = await handOverWorkloads(tx, ofWorkloads)
-    const fleetConfigs = await handOverFleetConfigs(tx, {
+    const handed = await handOverFleetConfigs(tx, {
       ...to,
       only: isAll ? null : (fleetConfigIds ?? []),
     })
+    const fleetConfigs = handed.map(({ id }) => id)
     const found = new Set([...workloads, ...fleetConfigs, ...left])
     if (found.size === 0 || named.some((id) => !found.has(id))) return refuse('not-managed')
     if (await isSpokenForByAnother(tx, toOwner, toAccountId)) return refuse('owner-taken', { owner: toOwner })
     // With all that an owner keeps goes what it let go of before.
-    const places = isAll ? null : [...found]
+    const ofFleet = handed.map(({ name }) => placeOfFleetConfig(name))
+    const places = isAll ? null : [...workloads, ...left, ...ofFleet]
     await handOverUnseen(tx, { ...to, formerIds }, places)
     // What the heir's name asked for by another account gave way, or was asked for where it has nothing any more.
     if (toOwner !== owner) await handOverUnseen(tx, { ...to, owner: toOwner, formerIds: heirsBefore }, null)

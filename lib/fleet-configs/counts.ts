@@ -5,8 +5,14 @@ export interface ConfigCounts {
   conflicts: number
   /** Those that campaigns leave alone. */
   held: number
-  /** By the ids of other fleet configs: how many workloads that this one selects, too, are under those. */
-  keptBy: ReadonlyMap<string, number>
+  /** By the ids of other fleet configs: the workloads that this one selects, too, and that are under those. */
+  keptBy: ReadonlyMap<string, KeptCounts>
+}
+
+/** How many workloads another fleet config keeps, and how many of these because Git has brought its version there. */
+export interface KeptCounts {
+  all: number
+  inGit: number
 }
 
 /** The counts of a fleet config that no workload is under. */

@@ -15,10 +15,14 @@ import {
 } from '../store/fleet-configs.ts'
 import { type Freeze, findFreeze } from '../store/freeze.ts'
 import { listHolds, type StoredHold } from '../store/holds.ts'
-import { listManagedFleetConfigs, type ManagedFleetConfig } from '../store/managed-fleet-configs.ts'
+import {
+  listKeptByFleet,
+  listManagedFleetConfigs,
+  type ManagedFleetConfig,
+} from '../store/managed-fleet-configs.ts'
 import { eachInTurns, inTurns } from '../turns.ts'
 import type { Selector } from '../wire/selectors.ts'
-import { type ConfigCounts, NO_COUNTS } from './counts.ts'
+import { type ConfigCounts, type KeptCounts, NO_COUNTS } from './counts.ts'
 import {
   type Candidate,
   findSelecting,
@@ -26,7 +30,6 @@ import {
   type Membership,
   type OpenCandidate,
   openCandidates,
-  type Selecting,
 } from './membership.ts'
 
 /** What the fleet configs are worked out from. */
@@ -47,9 +50,8 @@ const CHUNK = 200
 const NOWHERE = (): Membership => ({ configId: null, rivals: [] })
 
 /** What of a workload decides which selectors of fleet configs select it, and whose these are. */
-interface Selected extends Selecting {
-  trustedLabels: Workload['trustedLabels']
-  fingerprintKeys: Workload['fingerprintKeys']
+interface Selected extends Pick<Workload, 'fingerprintKeys' | 'trustedLabels'> {
+  selecting: readonly OpenCandidate[]
 }
 
 /**
@@ -64,6 +66,8 @@ export class FleetConfigs {
   #selected = new WeakMap<Workload, Selected>()
   #managed = new Map<string, ManagedFleetConfig>()
   #members = new Map<string, string>()
+  /** The workloads that Git keeps by a fleet config. */
+  #kept: ReadonlySet<string> = new Set()
   #holds = new Map<string, StoredHold>()
   #freeze: Freeze | null = null
   #freezeOver: FreezeOver = openFreeze(null)
@@ -80,6 +84,7 @@ export class FleetConfigs {
       this.#take(await listFleetConfigs(db))
       this.#managed = new Map((await listManagedFleetConfigs(db)).map((one) => [one.fleetConfigId, one]))
       this.#members = await listMembers(db)
+      this.#kept = new Set(await listKeptByFleet(db))
       this.#holds = new Map((await listHolds(db)).map((hold) => [hold.workloadId, hold]))
       this.#freeze = await findFreeze(db)
       this.#freezeOver = openFreeze(this.#freeze)
@@ -125,25 +130,32 @@ export class FleetConfigs {
   /** Under which fleet config a workload is as its labels stand now. */
   membershipOf(workload: Workload): Membership {
     if (workload.archivedAt !== null) return NOWHERE()
-    return judgeMembership(this.#selectingOf(workload).first, this.writtenMembershipOf(workload.id))
+    return this.#judge(workload, this.#selectingOf(workload))
+  }
+
+  #judge({ id }: Workload, selecting: readonly Candidate[]): Membership {
+    const ownerInGit = (one: Candidate) => this.#ownerInGit(one)
+    return judgeMembership(selecting, this.writtenMembershipOf(id), this.#kept.has(id) ? ownerInGit : null)
+  }
+
+  #ownerInGit({ id, owner }: Pick<Candidate, 'id' | 'owner'>): string | null {
+    return owner ?? this.managedOf(id)?.owner ?? null
   }
 
   /** Under which fleet config a workload would be, were these all that there are. */
   membershipAmong(workload: Workload, candidates: readonly OpenCandidate[]): Membership {
     if (workload.archivedAt !== null) return NOWHERE()
-    return judgeMembership(
-      findSelecting(toSelectable(workload), candidates).first,
-      this.writtenMembershipOf(workload.id),
-    )
+    return this.#judge(workload, findSelecting(toSelectable(workload), candidates))
   }
 
   /** The fleet configs that select a workload. Selectors look at identity and trusted labels. */
-  #selectingOf(workload: Workload): Selecting {
+  #selectingOf(workload: Workload): readonly OpenCandidate[] {
     const { trustedLabels, fingerprintKeys } = workload
     const known = this.#selected.get(workload)
-    if (known?.trustedLabels === trustedLabels && known.fingerprintKeys === fingerprintKeys) return known
+    if (known?.trustedLabels === trustedLabels && known.fingerprintKeys === fingerprintKeys)
+      return known.selecting
     const selecting = findSelecting(toSelectable(workload), this.#candidates)
-    this.#selected.set(workload, { trustedLabels, fingerprintKeys, ...selecting })
+    this.#selected.set(workload, { trustedLabels, fingerprintKeys, selecting })
     return selecting
   }
 
@@ -204,9 +216,9 @@ export class FleetConfigs {
 
   /** How many workloads are under each fleet config that selects any. */
   async counts(): Promise<Map<string, ConfigCounts>> {
-    const counts = new Map<string, ConfigCounts & { keptBy: Map<string, number> }>()
+    const counts = new Map<string, ConfigCounts & { keptBy: Map<string, KeptCounts> }>()
     const countsOf = (id: string) => {
-      const known = counts.get(id) ?? { ...NO_COUNTS, keptBy: new Map<string, number>() }
+      const known = counts.get(id) ?? { ...NO_COUNTS, keptBy: new Map<string, KeptCounts>() }
       counts.set(id, known)
       return known
     }
@@ -217,9 +229,13 @@ export class FleetConfigs {
       own.under++
       if (rivals.length > 0) own.conflicts++
       if (this.#holds.has(workload.id)) own.held++
-      for (const id of [...rivals, ...this.#selectingOf(workload).lower]) {
-        const { keptBy } = countsOf(id)
-        keptBy.set(configId, (keptBy.get(configId) ?? 0) + 1)
+      const owner = this.#kept.has(workload.id) ? this.#ownerInGit({ id: configId }) : null
+      for (const other of this.#selectingOf(workload)) {
+        if (other.id === configId) continue
+        const { keptBy } = countsOf(other.id)
+        const { all, inGit } = keptBy.get(configId) ?? { all: 0, inGit: 0 }
+        const isByGit = owner !== null && owner !== this.#ownerInGit(other)
+        keptBy.set(configId, { all: all + 1, inGit: inGit + Number(isByGit) })
       }
     })
     return counts

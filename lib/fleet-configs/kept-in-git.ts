@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from '../model/refusal.ts'
 import type { Db } from '../store/db.ts'
-import { findManagedFleetConfig } from '../store/managed-fleet-configs.ts'
+import { findManagedFleetConfig, findManagedOfCampaign } from '../store/managed-fleet-configs.ts'
 
 /**
  * Refuse to bring workloads another version of a fleet config than the one that Git asks for; null where it is that one, or
@@ -12,5 +12,19 @@ export async function refuseOverGit(
 ): Promise<Refusal<'fleet-config-managed'> | null> {
   const managed = await findManagedFleetConfig(db, fleetConfigId)
   if (managed === null || managed.version === number) return null
+  return refuse('fleet-config-managed', { owner: managed.owner })
+}
+
+/**
+ * Refuse to change a campaign that brings what Git asks for, unless for the account that speaks for its owner: what it brings, to
+ * whom and by which rules is said in Git. Null for all other campaigns.
+ */
+export async function refuseForGit(
+  db: Db,
+  campaignId: string,
+  { userId }: { userId: string },
+): Promise<Refusal<'fleet-config-managed'> | null> {
+  const managed = await findManagedOfCampaign(db, campaignId)
+  if (managed === null || managed.appliedById === userId) return null
   return refuse('fleet-config-managed', { owner: managed.owner })
 }

@@ -15,15 +15,19 @@ export interface MembersThen {
   leaving: number
 }
 
-/** Find who would be under a fleet config with this selector and priority; `id` is null for a new one. */
+/**
+ * Find who would be under a fleet config with this selector and priority, and kept in Git by this owner where one is said; `id`
+ * is null for a new one.
+ */
 export async function listMembersThen(
   { fleet, fleetConfigs, clock }: { fleet: Fleet; fleetConfigs: FleetConfigs; clock: Clock },
   id: string | null,
-  { selector, priority }: Pick<Candidate, 'selector' | 'priority'>,
+  { selector, priority, owner }: Pick<Candidate, 'selector' | 'priority' | 'owner'>,
 ): Promise<MembersThen> {
   const known = id === null ? null : fleetConfigs.config(id)
   const others = fleetConfigs.configs.filter((one) => one !== known)
-  const then = { id: known?.id ?? '', createdAt: known?.createdAt ?? clock.now(), selector, priority }
+  const identity = { id: known?.id ?? '', createdAt: known?.createdAt ?? clock.now() }
+  const then = { ...identity, selector, priority, ...(owner === undefined ? {} : { owner }) }
   const candidates = openCandidates([...others, then])
   const under: Workload[] = []
   let [arriving, leaving] = [0, 0]

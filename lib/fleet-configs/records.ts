@@ -21,11 +21,11 @@ export function toFleetConfigRecord(
   ranCommits: ReadonlyMap<string, string> = new Map(),
 ): FleetConfigRecord {
   const counts = all.get(config.id) ?? NO_COUNTS
-  const keepers = [...counts.keptBy].flatMap(([id, count]) => {
+  const keepers = [...counts.keptBy].flatMap(([id, { all, inGit }]) => {
     const keeper = configs.config(id)
     return keeper === null
       ? []
-      : [{ id, name: keeper.name, priority: keeper.priority, workload_count: count }]
+      : [{ id, name: keeper.name, priority: keeper.priority, workload_count: all, in_git_count: inGit }]
   })
   return {
     ...toDescription(config, configs.managedOf(config.id), ranCommits.get(config.id)),

@@ -1,6 +1,7 @@
 import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { AuditActor } from '../audit/event.ts'
+import type { Clock } from '../clock.ts'
 import type { UsedComponent } from '../model/components.ts'
 import type { AboutReport, AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
 import type { AgentReport, ServerMessage } from '../opamp/report.ts'
@@ -12,6 +13,7 @@ import { EffectiveConfigs, type EffectiveForm } from './intake/effective-configs
 import { HealthTimes } from './intake/health-times.ts'
 import { Presence } from './intake/presence.ts'
 import { type LateGoodbye, Receiver } from './intake/receive.ts'
+import { TargetLosses } from './intake/target-losses.ts'
 import { WorkloadLeaving } from './inventory/workload-leaving.ts'
 import { WorkloadSettings } from './inventory/workload-settings.ts'
 import { OfferEngine } from './offers/offer-engine.ts'
@@ -34,13 +36,13 @@ import { beginOffer } from './state/begin-offer.ts'
 import { ComponentLists } from './state/component-lists.ts'
 import type { FleetDeps } from './state/deps.ts'
 import { TouchedWorkloads } from './state/derive.ts'
+import { HeardClock } from './state/heard-clock.ts'
 import { CHUNK, inChunks } from './state/in-chunks.ts'
 import { loadFleet } from './state/load-fleet.ts'
 import type { FollowedPush, Instance, Rollout, Workload } from './state/model.ts'
 import { noteOfferNotSent } from './state/offer-state.ts'
 import type { Outcome, PlannedTarget } from './state/outcomes.ts'
 import { type FleetParts, isCompatible } from './state/parts.ts'
-import { StandStill } from './state/stand-still.ts'
 import { compareInstances, FleetState, followedPushes, isAwaited } from './state/state.ts'
 import { WriteBehind } from './state/write-behind.ts'
 
@@ -72,6 +74,9 @@ export class Fleet implements FleetPort {
   readonly #progress: PushProgress
   readonly #ends: TargetEnds
   readonly #reports: ConfigReports
+  readonly #losses: TargetLosses
+  /** The time in which agents can be heard: by this everything is measured that is compared with what they did. */
+  readonly clock: HeardClock
   readonly #health: HealthTimes
   /** Since when instances are changed on their hosts. */
   readonly altered: AlteredTimes
@@ -79,27 +84,32 @@ export class Fleet implements FleetPort {
   readonly #receiver: Receiver
   readonly #leaving: WorkloadLeaving
   readonly #settings: WorkloadSettings
-  readonly #standStill: StandStill
   #isStopped = false
-  /** When agents could first be told of, by the monotonic clock. */
+  /** When agents could first be told of, and when nobody could be heard last; by the fleet's clock. */
   #openSinceMs = 0
+  #unheardMs = Number.NEGATIVE_INFINITY
+  /** For what nobody waits longer than so long, heard or not. */
+  readonly #machineClock: Clock
 
-  constructor(deps: FleetDeps) {
+  constructor(ground: FleetDeps) {
+    this.clock = new HeardClock(ground, TICK_MS)
+    this.#machineClock = ground.clock
+    const deps = { ...ground, clock: this.clock }
     this.#deps = deps
-    this.#standStill = new StandStill(deps.clock, TICK_MS)
     this.writer = new WriteBehind(deps, new TouchedWorkloads(deps, this.state))
     const tell = (outcome: Outcome) => this.#follow(outcome)
     const parts: FleetParts = { deps, state: this.state, writer: this.writer, tell }
     const components = new ComponentLists(deps, this.state)
     this.effectiveConfigs = new EffectiveConfigs(parts)
-    this.#reports = new ConfigReports(parts)
+    this.#losses = new TargetLosses(parts)
+    this.#reports = new ConfigReports(parts, this.#losses)
     this.#health = new HealthTimes(parts)
     this.altered = new AlteredTimes(parts)
     this.#presence = new Presence(parts, {
       reports: this.#reports,
+      losses: this.#losses,
       components,
       health: this.#health,
-      standStill: this.#standStill,
     })
     this.#receiver = new Receiver(parts, {
       presence: this.#presence,
@@ -128,7 +138,7 @@ export class Fleet implements FleetPort {
         this.offers.consider(outcome.instance)
         break
       case 'died-too-often':
-        this.#reports.concludeLosses(outcome.instance)
+        this.#losses.conclude(outcome.instance)
         break
       case 'effective-config-read':
         this.#receiver.effectiveConfigRead(outcome.instance)
@@ -224,6 +234,11 @@ export class Fleet implements FleetPort {
     if (this.#isStopped) return
     const { timers, graceMs } = this.#deps
     const passedMs = Math.max(TICK_MS, graceMs) * 2 ** round
+    const leftMs = this.state.startedAtMs + passedMs - this.clock.monotonicMs()
+    if (leftMs > 0) {
+      timers.after(leftMs, () => this.#endStartGrace(round))
+      return
+    }
     const forget = (uid: string) => {
       if (this.state.startGraceMs(uid, graceMs) > passedMs) return
       this.#reports.neverBack(uid)
@@ -258,7 +273,8 @@ export class Fleet implements FleetPort {
   #keepTime(): void {
     this.#deps.timers.after(TICK_MS, () => {
       if (this.#isStopped) return
-      this.#standStill.tick(this.#deps.hears())
+      this.clock.tick(this.#deps.hears())
+      if (this.clock.isUnheard) this.#unheardMs = this.clock.monotonicMs()
       this.#presence.tick()
       this.offers.tick()
       this.#ends.tick()
@@ -297,7 +313,7 @@ export class Fleet implements FleetPort {
     // A graceful stop writes no disconnected events: the agents come back to the next owner.
     if (this.#isStopped) return
     // A front judges by itself of the sockets that it has: it may not have stood still.
-    const stoodStill = connection.place === undefined && this.#standStill.isRecent
+    const stoodStill = connection.place === undefined && this.clock.stoodStill
     const isOurDoing = options.isOurDoing === true || stoodStill
     this.#receiver.connectionClosed(connection, { ...options, isOurDoing })
   }
@@ -411,7 +427,8 @@ export class Fleet implements FleetPort {
    * from before (`#waitForKnown`): right after the start of this process that takes as long as the grace at most.
    */
   async waitForAgents(workloads: readonly Workload[]): Promise<void> {
-    const { clock, timers, graceMs } = this.#deps
+    const { timers, graceMs } = this.#deps
+    const clock = this.#machineClock
     const untilMs = clock.monotonicMs() + graceMs
     await this.#waitForKnown(workloads)
     const isOpen = (workload: Workload) => workload.status !== 'disconnected' && this.isAwaited(workload)
@@ -421,33 +438,35 @@ export class Fleet implements FleetPort {
   }
 
   /**
-   * Whether an agent of this workload can take a config now. Right after the start of this process its agents are on
-   * their way: then it waits for them (`#waitForKnown`).
+   * Whether an agent of this workload can take a config now. Right after the start of this process, and after it heard
+   * nobody for a while, its agents are on their way: then it waits for them (`#waitForKnown`).
    */
   async canTakeConfig(workload: Workload): Promise<boolean> {
     await this.#waitForKnown([workload])
-    const mayCome = () => workload.status !== 'disconnected' && this.isAwaited(workload)
+    const isAwaited = () =>
+      this.isAwaited(workload) || (this.#mayAgentsReturn && workload.graceUntilMs !== null)
+    const mayCome = () => workload.status !== 'disconnected' && isAwaited()
     await this.#waitWhile(() => !hasCapableInstance(workload) && mayCome())
     return hasCapableInstance(workload)
   }
 
   /**
-   * Resolves once all agents of these workloads are here that are known from before; where some do not come,
-   * `AGENTS_AWAITED_MS` after this process began to decide. What is decided of the first ones alone would be said of all:
+   * Resolves once all agents of these workloads are here that are known from before, or were here a moment ago; where some
+   * do not come, `AGENTS_AWAITED_MS` after this process could hear them. What is decided of the first ones alone would be said of all:
    * that a push is applied, which share of them a stage is, or what they run.
    */
   async #waitForKnown(workloads: readonly Workload[]): Promise<void> {
     const unheard = await this.#unheardOf(workloads)
     let at = 0
     await this.#waitWhile(() => {
-      while (at < unheard.length && !this.state.knownAtStart.has(unheard[at]!)) at++
+      while (at < unheard.length && !this.#isOnItsWay(unheard[at]!)) at++
       return at < unheard.length
     })
   }
 
   /**
-   * How many agents of each of these workloads are known from before and may be on their way, by workload: for as long as
-   * `#waitForKnown` would wait for them.
+   * How many agents of each of these workloads may be on their way, by workload: for as long as `#waitForKnown` would wait
+   * for them.
    */
   async countAwaited(workloads: readonly Workload[]): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>()
@@ -467,17 +486,35 @@ export class Fleet implements FleetPort {
     const unheard: string[] = []
     for await (const some of inTurns(this.state.knownAtStart, CHUNK))
       for (const uid of some) if (ids.has(this.state.homes.get(uid) ?? '')) unheard.push(uid)
+    if (!this.#mayAgentsReturn) return unheard
+    for await (const some of inTurns(this.state.away, CHUNK))
+      for (const { uid, workload, hasDeparted } of some)
+        if (!hasDeparted && ids.has(workload?.id ?? '')) unheard.push(uid)
     return unheard
   }
 
   /** Wait while this holds, as long as agents that are known from before may be on their way. */
   async #waitWhile(holds: () => boolean): Promise<void> {
-    while (this.#mayAgentsCome && holds())
+    const untilMs = this.#machineClock.monotonicMs() + AGENTS_AWAITED_MS
+    while (this.#mayAgentsCome && this.#machineClock.monotonicMs() < untilMs && holds())
       await new Promise<void>((resolve) => this.#deps.timers.after(AGENTS_LOOK_MS, resolve))
   }
 
+  #isOnItsWay(uid: string): boolean {
+    const { instances, away, knownAtStart } = this.state
+    const instance = instances.get(uid)
+    return knownAtStart.has(uid) || (instance !== undefined && away.has(instance))
+  }
+
+  /** Did this process begin to decide a moment ago, or hear nobody a moment ago? */
   get #mayAgentsCome(): boolean {
-    return !this.#isStopped && this.#deps.clock.monotonicMs() < this.#openSinceMs + AGENTS_AWAITED_MS
+    const isNew = this.clock.monotonicMs() < this.#openSinceMs + AGENTS_AWAITED_MS
+    return !this.#isStopped && (isNew || this.#mayAgentsReturn)
+  }
+
+  /** Could nobody be heard a moment ago? Then who is away may have had nobody to come back to. */
+  get #mayAgentsReturn(): boolean {
+    return this.clock.isUnheard || this.clock.monotonicMs() < this.#unheardMs + AGENTS_AWAITED_MS
   }
 
   /** Live instances, by pod, connection time and uid. */

@@ -13,7 +13,7 @@ import {
 } from '../store/reported-configs.ts'
 import { trimRuleReviews } from '../store/reviews.ts'
 import { findAgeOfSeen, listUnseen, touchSeen } from '../store/seen-rows.ts'
-import { trimEvents } from '../store/workload-events.ts'
+import { findAgeOfEvents, trimEvents } from '../store/workload-events.ts'
 import { deleteIfArchived, deleteIfUntouched } from '../store/workloads.ts'
 import { inTurns } from '../turns.ts'
 import type { Fleet } from './fleet.ts'
@@ -32,6 +32,8 @@ const REPORTED_KEPT_MS = DAY_MS
 export const REPORTED_SPARE_MAX = 10_000
 /** How long the text of a config is kept at least, also where nothing names it. */
 const CONTENTS_KEPT_DAYS = 1
+/** How many events are kept at most, of all workloads together: a gigabyte. */
+const EVENTS_MAX = 5_000_000
 /** How long reviews of label rules are kept, looked at or not: what they did is over after a day. */
 const RULE_REVIEWS_KEPT_DAYS = 90
 /** How long the draft of a request is kept that ended and that nobody approved. */
@@ -65,6 +67,8 @@ export interface JanitorParts {
   keptBytesPerConnectionMax?: number
   /** Of how many agents the workload is remembered; `HOMES_MAX` when absent. */
   homesMax?: number
+  /** How many events are kept; `EVENTS_MAX` when absent. */
+  eventsMax?: number
 }
 
 /** What one sweep did. */
@@ -350,7 +354,8 @@ export async function sweep(parts: JanitorParts, signal: AbortSignal): Promise<S
     'make-room': async () => (result.displaced = await makeRoom(parts, signal)),
     'relieve-shares': async () => (result.displaced += await makeRoomOnShares(parts, signal)),
     'trim-events': async () => {
-      const before = daysAgo(parts, parts.eventRetentionDays)
+      const tooMany = await findAgeOfEvents(parts.db, parts.eventsMax ?? EVENTS_MAX)
+      const before = later(daysAgo(parts, parts.eventRetentionDays), tooMany)
       result.trimmedEvents = await trim(parts, signal, (tx, limit) => trimEvents(tx, before, limit))
     },
     'trim-alerts': async () => {

@@ -177,7 +177,8 @@ function removeUser(parts: Parts, by: Administrator, id: string): Promise<UserOu
     tx.afterCommit(() => parts.ends.announce(ended))
     const now = parts.clock.now()
     // Whoever has the same e-mail at the provider is the same person, also for what this account did before.
-    if (user.hasPassword) await noteProviderNames(tx, id, [toEmailKey(user.email)], now)
+    const email = toEmailKey(user.email)
+    if (user.hasPassword) await noteProviderNames(tx, id, { names: [email], vouched: email }, now)
     await deleteUser(tx, id, now)
     const detail = JSON.stringify({ email: user.email, groups: user.groups })
     await tx.record({ action: 'user.delete', resource: 'user', resourceId: id, detail })

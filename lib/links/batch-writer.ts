@@ -20,8 +20,8 @@ interface BatchWriterParts {
   epoch: number
   /** What is said with each batch of how quick the other side's batches are; not said in versions without it. */
   quickestMs?: (() => number | null) | undefined
-  /** Whether anything may be said now; always, unless told otherwise. What may not waits until it may. */
-  maySay?: (() => boolean) | undefined
+  /** Whether anything may be said now. What may not waits until it may. */
+  maySay: () => boolean
   send(text: string): void
 }
 
@@ -65,17 +65,13 @@ export class BatchWriter<Entry extends readonly unknown[]> {
 
   #beat(): void {
     if (this.#isClosed) return
-    if (this.#maySay) this.#flush()
+    if (this.#parts.maySay()) this.#flush()
     else this.#write([], this.#parts.clock.monotonicMs())
     this.#parts.timers.after(BEAT_MS, () => this.#beat())
   }
 
-  get #maySay(): boolean {
-    return this.#parts.maySay?.() ?? true
-  }
-
   #flush(): void {
-    if (this.#isClosed || !this.#maySay) return
+    if (this.#isClosed || !this.#parts.maySay()) return
     const entries = this.#entries
     this.#entries = []
     this.#length = 0

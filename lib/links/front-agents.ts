@@ -121,7 +121,7 @@ export class FrontAgents implements FleetPort {
     const { clock, timers, texts, pollsMax, keptBytesMax = KEPT_BYTES_MAX } = parts
     this.#kept = new KeptReports(keptBytesMax, () => this.#connections.values())
     this.#endings = new FrontEndings(clock)
-    this.#standStill = new StandStill(clock, TICK_MS)
+    this.#standStill = new StandStill(parts, TICK_MS)
     this.#offers = new FrontOffers({ ...toOwner, clock, texts })
     this.#polls = new FrontPolls({
       ...toOwner,
@@ -370,14 +370,16 @@ export class FrontAgents implements FleetPort {
   }
 
   /**
-   * An agent says goodbye: reported even beyond the limit, because the agent is forgotten here right afterwards, and so
-   * only what counts of it.
+   * An agent says goodbye: said even beyond the limit, because the agent is forgotten here right afterwards, and so only
+   * what counts of it. Beyond the limit it is kept with the endings alone.
    */
   #sayGoodbye(bound: Bound, message: Uint8Array): void {
     this.#counts.forwarded++
-    if (this.#link !== null) this.#report(bound, message)
+    const isReported = this.#hasRoom
+    if (isReported) this.#report(bound, message)
     else this.#lastN++
     this.#endings.noteGoodbye(this.#lastN, bound.connection.id, bound.uid, message)
+    if (!isReported && this.#link !== null) this.#endings.say(this.#lastN, this.#link)
   }
 
   #sayEnded(conn: number, uids: readonly string[]): void {

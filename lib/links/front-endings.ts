@@ -67,13 +67,18 @@ export class FrontEndings {
 
   /** There is a new link: say on it all that nobody has confirmed. */
   sayAll(link: LinkOut): void {
-    const nowMs = this.#clock.monotonicMs()
-    for (const [n, { conn, uids, goodbye }] of this.#waiting) {
-      if (goodbye === null) link.send(['ended', n, conn, uids.join(',')])
-      else {
-        const text = Buffer.from(goodbye.message).toString('base64')
-        link.send(['goodbye', n, conn, nowMs - goodbye.saidMs, text])
-      }
+    for (const n of this.#waiting.keys()) this.say(n, link)
+  }
+
+  /** Say what is kept under this number, while nobody has confirmed it. */
+  say(n: number, link: LinkOut): void {
+    const ending = this.#waiting.get(n)
+    if (ending === undefined) return
+    const { conn, uids, goodbye } = ending
+    if (goodbye === null) link.send(['ended', n, conn, uids.join(',')])
+    else {
+      const text = Buffer.from(goodbye.message).toString('base64')
+      link.send(['goodbye', n, conn, this.#clock.monotonicMs() - goodbye.saidMs, text])
     }
   }
 

@@ -36,8 +36,8 @@ export interface OwnerLinksParts {
   fleet: Fleet
   exchange: Pick<OpampExchange, 'answerPoll'>
   epoch: number
-  /** Whether this process may act as the owner now, see `Membership.mayAct`; always, unless told otherwise. */
-  mayAct?: (() => boolean) | undefined
+  /** Whether this process may act as the owner now, see `Membership.mayAct`. */
+  mayAct: () => boolean
   clock: Clock
   timers: Timers
   log: Log

@@ -14,6 +14,7 @@ import type { Db } from '../store/db.ts'
 import { findReportedConfig } from '../store/reported-configs.ts'
 import { eachInTurns, Pace } from '../turns.ts'
 import type { ExportDestination } from '../wire/destinations.ts'
+import { type ByService, indexByService, likelyWorkload } from './likely-workload.ts'
 
 /** Workloads looked at in one turn of the event loop. */
 const CHUNK = 500
@@ -124,12 +125,21 @@ function noteSender(
   }
 }
 
+/** A workload by its name, as the wire shows it. */
+const toNamed = ({ id, displayName, fingerprintKeys }: Workload) => ({
+  id,
+  display_name: displayName,
+  ...placeFieldOf(fingerprintKeys),
+})
+
 /** A destination as the wire shows it. */
 async function toWire(
   { exporter, address, signals, of, failing }: Found,
+  byService: ByService,
   pace: Pace,
 ): Promise<ExportDestination> {
   let instanceCount = 0
+  const clusters = new Set<string>()
   const named: Workload[] = []
   const first: First<Workload> = {
     most: NAMED_MAX,
@@ -137,13 +147,16 @@ async function toWire(
   }
   await eachInTurns(of, pace, (workload) => {
     instanceCount += workload.live.count
+    clusters.add(workload.fingerprintKeys['cluster'] ?? '')
     keepFirst(named, workload, first)
   })
   const [firstText] = failing.values()
   const why = firstText === undefined ? null : classifyAgentError(firstText, { withText: false })
   const known = why === null || why.cause === 'unknown' ? null : { ...why, text: '' }
+  const likely = likelyWorkload(address, clusters, byService)
   return {
     ...(address === '' ? {} : { address }),
+    ...(likely === null ? {} : { likely: toNamed(likely) }),
     exporter,
     signals: [...signals].sort(),
     workload_count: of.size,
@@ -152,9 +165,7 @@ async function toWire(
       ? {}
       : { failing: { workload_count: failing.size, ...errorFields(known, { withTexts: true }) } }),
     workloads: named.map((workload) => ({
-      id: workload.id,
-      display_name: workload.displayName,
-      ...placeFieldOf(workload.fingerprintKeys),
+      ...toNamed(workload),
       ...(failing.has(workload) ? { is_failing: true } : {}),
     })),
   }
@@ -240,6 +251,7 @@ export async function listDestinations(
     )
     .slice(0, DESTINATIONS_MAX)
   const answer: ExportDestination[] = []
-  for (const [, one] of shown) answer.push(await toWire(one, pace))
+  const byService = await indexByService(all, pace)
+  for (const [, one] of shown) answer.push(await toWire(one, byService, pace))
   return answer
 }

@@ -7,12 +7,12 @@ import { GRANTS } from './groups.ts'
 /**
  * SQL for that by which several accounts are known to be one person's, of the accounts that `people` lists by `uuid`: an
  * e-mail, by whichever claim the provider ever told it, and the provider's subject. Full names are left out: two people
- * may have the same.
+ * may have the same. `is_vouched`: nobody chose it himself.
  */
-const NAMES_OF_PEOPLE = `select p.uuid, ${seen('u.email_key')} as name from people p join users u on u.id = p.uuid where u.kind = 'local'
-   union select p.uuid, ${seen('n.name')} from people p
+const NAMES_OF_PEOPLE = `select p.uuid, ${seen('u.email_key')} as name, true as is_vouched from people p join users u on u.id = p.uuid where u.kind = 'local'
+   union select p.uuid, ${seen('n.name')}, n.is_vouched from people p
      join provider_names n on n.user_id = p.uuid where position('@' in n.name) > 1
-   union select p.uuid, e.issuer || e'\\n' || e.subject from people p join external_ids e on e.user_id = p.uuid`
+   union select p.uuid, e.issuer || e'\\n' || e.subject, true from people p join external_ids e on e.user_id = p.uuid`
 
 /** That one account made another one, set its password, linked or regrouped it, or made a token of it. */
 export interface AccountTie {
@@ -38,6 +38,8 @@ export interface AccountStanding {
   changedAt: Date | null
   /** Those of the others that are known to be of the same person. */
   alsoIds: string[]
+  /** Those of them whose e-mail, by which that is known, is vouched for, or that have the same subject. */
+  vouchedIds: string[]
   ties: AccountTie[]
 }
 
@@ -60,7 +62,8 @@ export function listAccountStandings(
        where id ~ '${UUID.source}'),
      names as materialized (${NAMES_OF_PEOPLE}),
      same as materialized (
-       select distinct n.uuid, o.uuid::text as other from names n join names o on o.name = n.name and o.uuid <> n.uuid),
+       select n.uuid, o.uuid::text as other, bool_or(o.is_vouched) as is_vouched
+       from names n join names o on o.name = n.name and o.uuid <> n.uuid group by n.uuid, o.uuid),
      -- The accounts of the persons; whose is the one that was asked about.
      kin as materialized (
        select id, id as whose from unnest($1::text[] || $2::text[]) as id
@@ -79,6 +82,7 @@ export function listAccountStandings(
        (select ${GRANTS} from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id) as roles,
        (select max(c.changed_at) from account_changes c where c.user_id = u.id) as "changedAt",
        array(select s.other from same s where s.uuid = u.id and s.other = any($2::text[])) as "alsoIds",
+       array(select s.other from same s where s.uuid = u.id and s.is_vouched and s.other = any($2::text[])) as "vouchedIds",
        coalesce((select json_agg(t.tie) from ties t where t.id = u.id::text), '[]') as ties
      from users u where u.id::text = any($1::text[]) and u.kind <> 'service' order by u.email`,
     [ids, others],

@@ -12,6 +12,8 @@ export interface AgentHome {
   seenAt: Date
   /** The time between its polls, where it is so long that a start must wait longer than usual for it; else null. */
   pollIntervalMs: number | null
+  /** When it said goodbye, where it has not described itself since. */
+  departedAt: Date | null
 }
 
 /** An agent that was remembered. */
@@ -28,6 +30,7 @@ const HOME = columns<keyof AgentHome>({
   workloadId: 'workload_id',
   seenAt: 'seen_at',
   pollIntervalMs: 'poll_interval_ms',
+  departedAt: 'departed_at',
 })
 
 /** The agents that described themselves last, `limit` at most, the oldest of them first. */
@@ -65,16 +68,18 @@ export async function countAgentHomes(
 export async function rememberAgentHomes(tx: Db, homes: readonly AgentHome[]): Promise<void> {
   await tx.execute(
     `insert into agent_workloads (${HOME.names})
-     select h.uid, w.id, h.seen, h.interval_ms
-     from unnest($1::text[], $2::text[], $3::timestamptz[], $4::int[]) as h (uid, workload_id, seen, interval_ms)
+     select h.uid, w.id, h.seen, h.interval_ms, h.departed
+     from unnest($1::text[], $2::text[], $3::timestamptz[], $4::int[], $5::timestamptz[])
+       as h (uid, workload_id, seen, interval_ms, departed)
      join workloads w on w.id = h.workload_id
      order by h.uid
-     on conflict (instance_uid) do update set ${HOME.replaced('workloadId', 'seenAt', 'pollIntervalMs')}`,
+     on conflict (instance_uid) do update set ${HOME.replaced('workloadId', 'seenAt', 'pollIntervalMs', 'departedAt')}`,
     [
       homes.map((h) => h.instanceUid),
       homes.map((h) => h.workloadId),
       homes.map((h) => h.seenAt),
       homes.map((h) => h.pollIntervalMs),
+      homes.map((h) => h.departedAt),
     ],
   )
 }

@@ -14,7 +14,7 @@ import { assignmentsOf, type MovedColumns } from './assignments.ts'
 import { isStatusThat } from './campaign-status.ts'
 import { HAS_FAILED_SINCE, HAS_RESUMED } from './campaign-targets.ts'
 import type { Db } from './db.ts'
-import { authorsOf, settersOf } from './text-authors.ts'
+import { authorsOf, PUT_BY, settersOf } from './text-authors.ts'
 
 /** The waves, limits and times by which a campaign proceeds, as they were asked for. */
 export interface CampaignRules {
@@ -120,8 +120,8 @@ export async function insertCampaign(tx: Db, campaign: StoredCampaign): Promise<
   const { change, scope, rules } = campaign
   await tx.execute(
     `insert into campaigns (id, name, description, status, edition, change, scope, rules, wave, raised, created_by,
-       created_by_id, approvals, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, 0, '{}', $9, $11, '[]', $10, $10)`,
+       created_by_id, text_by_id, set_edition, approvals, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, 0, '{}', $9, $11, $11, $5, '[]', $10, $10)`,
     [
       campaign.id,
       campaign.name,
@@ -159,7 +159,8 @@ export async function editCampaign(
        author_ids = array(select distinct unnest(author_ids || ${authorsOf('$8')})),
        set_by_ids = case when change = $4::jsonb and scope = $5::jsonb then ${settersOf()}
          when ${CARRIES} then array(select distinct unnest((${settersOf()}) || ${authorsOf('$8')}))
-         else ${authorsOf('$8')} end, set_edition = edition + 1,
+         else ${authorsOf('$8')} end,
+       text_by_id = case when ${CARRIES} then ${PUT_BY} else $8 end, set_edition = edition + 1,
        status = 'draft', edition = edition + 1, plan = null, plan_hash = null, policy_hash = null, updated_at = $7
      where id = $1 and ${isStatusThat('status', 'unasked')} returning ${COLUMNS}`,
     [

@@ -18,9 +18,12 @@ export interface CommitAuthor {
 export interface CommitClaim {
   configHash: string
   byId: string
-  /** The id of the workload, or of the fleet config. */
+  /** The id of the workload, or `placeOfFleetConfig`. */
   place: string
 }
+
+/** Where a fleet config is asked for: Git knows it by its name only, whatever became of one that had the name before. */
+export const placeOfFleetConfig = (name: string): string => `fleet:${name}`
 
 /** Whether all these names are kept of a text, as this account's word or as nobody knows whose, and where it asks for it. */
 export async function areCommitAuthorsNoted(
@@ -65,11 +68,13 @@ export async function noteCommitAuthors(
 
 /**
  * SQL for whether the name `c` of `commit_authors` counts for a change `a`: it was noted before it was kept whose word it is;
- * or whoever said it asked for this very change (`askers`), or had asked in Git for this text where the change is for
+ * or whoever said it asked for this very text (`sayers`), and where that was handed over since, said it before (`heir`, who got
+ * all these names with it); or had asked in Git for this text where the change is for
  * (`places`) and said so by the time that the change was asked for (`at`). Who had no part in it could name everybody, and
  * nobody would be left to approve. Who asks for what others named its authors of elsewhere is a second person to have seen it.
  */
-const COUNTS = `(c.by_id = '' or c.by_id = any(a.askers) or c.noted_at <= a.at and exists (
+const COUNTS = `(c.by_id = '' or c.by_id = any(a.sayers) and (a.heir is null or exists (
+  select from commit_authors h where h.config_hash = c.config_hash and h.name = c.name and h.by_id = a.heir)) or c.noted_at <= a.at and exists (
   select from commit_claims l where l.config_hash = c.config_hash and l.by_id = c.by_id
     and l.place = any(a.places) and l.since <= a.at))`
 
@@ -80,7 +85,12 @@ export interface AskedText {
   hash: string
   /** Those who asked for it, by id. */
   askers: readonly string[]
-  /** The id of its workload, or of its fleet config; none of a text that a campaign brings to many workloads. */
+  /**
+   * Those of them who put the text there; of a version whoever wrote it, who need not be said. Whoever only chooses other
+   * workloads for it, or asks that it is approved, could name everybody.
+   */
+  sayers: readonly string[]
+  /** The id of its workload; none of a text that a campaign brings to many workloads, nor of a version, which has its own. */
   places: readonly string[]
   /** When it was asked for; null of a version, which was when that was written, and where there is no place. */
   at: Date | null
@@ -96,7 +106,8 @@ export const toAskedVersion = (
   hash: '',
   version: { fleetConfigId, number },
   askers,
-  places: [fleetConfigId],
+  sayers: [],
+  places: [],
   at: null,
 })
 
@@ -104,13 +115,23 @@ export const toAskedVersion = (
  * SQL for `asked`, the texts of `$1`, and `named`, the names that count for each. `content` is the hash of text and values
  * where it is a version, of which only those with the same values are the same, and null for a text.
  */
-export const ASKED_AND_NAMED = `asked as materialized (
-    select r.key, coalesce(v.hash, r.hash) as hash, v.content_hash as content,
-      r.askers || array_remove(array[v.author_id], null) as askers, r.places, coalesce(r.at, v.created_at) as at
+export const ASKED_AND_NAMED = `asked_by as (
+    select r.key, coalesce(v.hash, r.hash) as hash, v.content_hash as content, v.fleet_config_id,
+      r.askers || array_remove(array[v.author_id], null) as askers,
+      r.sayers || array_remove(array[v.author_id], null) as sayers,
+      r.places || array_remove(array['fleet:' || f.name], null) as places, coalesce(r.at, v.created_at) as at,
+      coalesce(m.applied_by_id, w.applied_by_id)::text as speaker
     from json_to_recordset($1::json) as r
-      (key text, hash text, askers text[], places text[], at timestamptz, version json)
+      (key text, hash text, askers text[], sayers text[], places text[], at timestamptz, version json)
       left join fleet_config_versions v on v.fleet_config_id::text = r.version->>'fleetConfigId'
-        and v.number = (r.version->>'number')::int),
+        and v.number = (r.version->>'number')::int
+      left join fleet_configs f on f.id = v.fleet_config_id
+      left join managed_fleet_configs m on m.fleet_config_id = v.fleet_config_id and m.version = v.number
+      left join lateral (
+        select k.applied_by_id from managed_configs k where k.workload_id = r.places[1] and k.approval_id = r.key
+        union all
+        select g.applied_by_id from git_wishes g where g.workload_id = r.places[1] and g.approval_id = r.key limit 1) w on true),
+  asked as materialized (select *, case when speaker <> all(sayers) then speaker end as heir from asked_by),
   named as materialized (
     select a.key, c.name, c.said, c.by_id from asked a
       join commit_authors c on c.config_hash = coalesce(a.content, a.hash)
@@ -139,24 +160,6 @@ export async function listNamesOfSomebody(db: Db, names: readonly string[]): Pro
     [names],
   )
   return new Set(rows.map(({ name }) => name))
-}
-
-/**
- * Everybody whom commits name that brought versions of a fleet config, given by the hashes of their texts with values: one
- * owner at a time keeps it.
- */
-export async function listFormerAuthorsOfFleet(
-  db: Db,
-  fleetConfigId: string,
-  contentHashes: readonly string[],
-): Promise<CommitAuthor[]> {
-  return db.query<CommitAuthor>(
-    `select c.name, max(c.said) as said from commit_authors c
-     where c.config_hash = any($1::text[]) and (c.by_id = '' or exists (
-       select from commit_claims l where l.config_hash = c.config_hash and l.by_id = c.by_id and l.place = $2))
-     group by c.name`,
-    [contentHashes, fleetConfigId],
-  )
 }
 
 /** SQL for whether nobody requested a text, wrote it as a version or keeps it. */

@@ -68,19 +68,21 @@ const NAMES_MAX = 100
 /**
  * Remember what the provider calls a person, or the e-mail of a local user who is removed, in the form in which e-mails are
  * compared. Where that are too many, what is said now and the first ones stay: nobody gets rid of the name of an old
- * commit, or of the present one, by being renamed again and again.
+ * commit, or of the present one, by being renamed again and again. `vouched` is the name that is an e-mail which he did not
+ * choose himself; null for none.
  */
 export async function noteProviderNames(
   tx: Db,
   userId: string,
-  names: readonly string[],
+  { names, vouched }: { names: readonly string[]; vouched: string | null },
   now: Date,
 ): Promise<void> {
   const said = names.slice(0, NAMES_MAX)
   await tx.execute(
-    `insert into provider_names (user_id, name, noted_at) select $1, name, $3 from unnest($2::text[]) as said (name)
-     on conflict do nothing`,
-    [userId, said, now],
+    `insert into provider_names as n (user_id, name, noted_at, is_vouched)
+     select $1, name, $3, name is not distinct from $4 from unnest($2::text[]) as said (name)
+     on conflict (user_id, name) do update set is_vouched = true where excluded.is_vouched and not n.is_vouched`,
+    [userId, said, now, vouched],
   )
   await tx.execute(
     `delete from provider_names where user_id = $1 and name in (

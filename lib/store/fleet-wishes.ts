@@ -5,29 +5,35 @@ export interface FleetWish {
   workloadId: string
   /** The config that the workload got of Git's version; null where it got none of it yet. */
   hash: string | null
-  /** Since when Git asks this of it: since the version was written, or the workload came under the fleet config. */
+  /**
+   * Since when Git asks this of it: since the version was brought there last, or else since it was written, or the workload
+   * came under the fleet config.
+   */
   since: Date
-  /** The campaigns and versions that apply by themselves that bring what Git asks for, or were started before it did. */
+  /**
+   * The campaigns and versions that apply by themselves that bring what Git asks for, or were started before it did, these
+   * until a campaign has brought it.
+   */
   carriers: ReadonlySet<string>
 }
 
 /**
- * SQL for the id of the fleet config by which Git keeps the workload of this expression; null for none, as where Git keeps
- * the workload by itself. It does once a version of the fleet config was brought there: until then it keeps nobody from
- * changing the workload.
+ * SQL for the workloads `f` that Git keeps by a fleet config `m`, but for those that it keeps by themselves: a version of the
+ * fleet config was brought there that Git asked for since it keeps that. Until then it keeps nobody from changing the workload,
+ * or whoever may only ask could take what people carried by hand.
  */
-export const keptByFleetConfig = (workloadId: string): string => `(
-  select m.fleet_config_id from fleet_config_members f
+export const KEPT_BY_FLEET = `from fleet_config_members f
     join managed_fleet_configs m on m.fleet_config_id = f.fleet_config_id
-  where f.workload_id = ${workloadId}
-    and not exists (select from managed_configs o where o.workload_id = f.workload_id)
+  where not exists (select from managed_configs o where o.workload_id = f.workload_id)
     and (exists (
       select from campaign_targets t join campaigns c on c.id = t.campaign_id
       where t.workload_id = f.workload_id and t.push_id is not null and c.change->>'kind' = 'version'
-        and c.change->>'fleet_config_id' = m.fleet_config_id::text)
+        and c.change->>'fleet_config_id' = m.fleet_config_id::text
+        and (m.first_version is null or (c.change->>'number')::integer >= m.first_version))
     or exists (
       select from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
-      where t.workload_id = f.workload_id and a.fleet_config_id = m.fleet_config_id)))`
+      where t.workload_id = f.workload_id and a.fleet_config_id = m.fleet_config_id
+        and (m.first_version is null or a.number >= m.first_version)))`
 
 /**
  * The wishes of all fleet configs that are kept in Git, or of one, for all workloads that are under them, or one. Those that
@@ -47,6 +53,9 @@ export async function listFleetWishes(
            and c.change->>'number' is not null
            and ((c.change->>'number')::integer = m.version or c.started_at <= v.created_at)
        union all select a.id from auto_applies a where a.fleet_config_id = m.fleet_config_id
+         and (a.number = m.version or a.active_since <= v.created_at and not exists (
+           select from campaigns c where c.status = 'done' and c.change->>'kind' = 'version'
+             and c.change->>'fleet_config_id' = m.fleet_config_id::text and c.change->>'number' = m.version::text))
      ) as carriers
      from managed_fleet_configs m
      join fleet_config_versions v on v.fleet_config_id = m.fleet_config_id and v.number = m.version
@@ -54,6 +63,7 @@ export async function listFleetWishes(
     [fleetConfigId],
   )
   if (kept.length === 0) return []
+  // What applies by itself is pushed in the moment in which a workload comes, and so is after that.
   const rows = await db.query<Omit<FleetWish, 'carriers'> & { id: string }>(
     `with brought as (
        select m.fleet_config_id as id, t.workload_id, t.result_hash, t.started_at
@@ -69,11 +79,11 @@ export async function listFleetWishes(
          join auto_apply_targets t on t.auto_apply_id = a.id
          where ($1::uuid is null or m.fleet_config_id = $1) and ($2::text is null or t.workload_id = $2)
      ), newest as (
-       select distinct on (id, workload_id) id, workload_id, result_hash from brought
+       select distinct on (id, workload_id) id, workload_id, result_hash, started_at from brought
          order by id, workload_id, started_at desc
      )
      select f.fleet_config_id as id, f.workload_id as "workloadId", n.result_hash as hash,
-       greatest(f.since, v.created_at) as since
+       coalesce(n.started_at, greatest(f.since - interval '1 millisecond', v.created_at)) as since
      from fleet_config_members f
      join managed_fleet_configs m on m.fleet_config_id = f.fleet_config_id
      join fleet_config_versions v on v.fleet_config_id = m.fleet_config_id and v.number = m.version

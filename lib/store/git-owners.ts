@@ -108,14 +108,14 @@ export async function handOverWorkloads(tx: Db, of: HandOver): Promise<string[]>
   return ids
 }
 
-/** The same of fleet configs. */
-export async function handOverFleetConfigs(tx: Db, of: HandOver): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>(
-    `update managed_fleet_configs set owner = $2, applied_by_id = $3, applied_by = $4
-     where owner = $1 and ($5::text[] is null or fleet_config_id::text = any($5)) returning fleet_config_id::text as id`,
+/** The same of fleet configs; returns those that it did, with their names. */
+export async function handOverFleetConfigs(tx: Db, of: HandOver): Promise<{ id: string; name: string }[]> {
+  return tx.query<{ id: string; name: string }>(
+    `update managed_fleet_configs m set owner = $2, applied_by_id = $3, applied_by = $4
+     from fleet_configs f where f.id = m.fleet_config_id
+       and m.owner = $1 and ($5::text[] is null or f.id::text = any($5)) returning f.id::text as id, f.name`,
     [of.owner, of.toOwner, of.accountId, of.account, of.only],
   )
-  return rows.map((row) => row.id)
 }
 
 /**

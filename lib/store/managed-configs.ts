@@ -46,11 +46,6 @@ interface Filter {
 
 const FILTER = '($1::text is null or owner = $1) and ($2::text is null or workload_id = $2)'
 
-/** The entry in Git that keeps others out; null when no owner keeps the workload there. */
-export async function findManagedConfig(db: Db, workloadId: string): Promise<ManagedConfig | null> {
-  return (await listManagedConfigs(db, { owner: null, workloadId }))[0] ?? null
-}
-
 /** The entries that keep others out, by workload. */
 export async function listManagedConfigs(db: Db, { owner, workloadId }: Filter): Promise<ManagedConfig[]> {
   return db.query<ManagedConfig>(

@@ -1,5 +1,6 @@
+import type { CommitClaim } from './commit-authors.ts'
 import type { Db } from './db.ts'
-import { keptByFleetConfig } from './fleet-wishes.ts'
+import { KEPT_BY_FLEET } from './fleet-wishes.ts'
 
 /** A fleet config that is kept in Git. */
 export interface ManagedFleetConfig {
@@ -39,25 +40,58 @@ export async function findManagedFleetConfig(db: Db, id: string): Promise<Manage
   return rows[0] ?? null
 }
 
+/** The entry in Git of the fleet config whose version a campaign brings for it; null for all other campaigns. */
+export async function findManagedOfCampaign(db: Db, campaignId: string): Promise<ManagedFleetConfig | null> {
+  const rows = await db.query<ManagedFleetConfig>(
+    `select ${COLUMNS} from managed_fleet_configs where campaign_id = $1`,
+    [campaignId],
+  )
+  return rows[0] ?? null
+}
+
 /** The entry in Git of the fleet config by which a workload is kept there; null for none. */
 export async function findFleetKeeper(db: Db, workloadId: string): Promise<ManagedFleetConfig | null> {
   const rows = await db.query<ManagedFleetConfig>(
-    `select ${COLUMNS} from managed_fleet_configs where fleet_config_id = ${keptByFleetConfig('$1')}`,
+    `select ${COLUMNS} from managed_fleet_configs
+     where fleet_config_id = (select m.fleet_config_id ${KEPT_BY_FLEET} and f.workload_id = $1)`,
     [workloadId],
   )
   return rows[0] ?? null
 }
 
-/** Whether a campaign has brought what Git asks for to its end: the one that is noted may have carried a version before. */
-const IS_CARRIED = `exists (select from campaigns c
-  where c.id = m.campaign_id and c.status = 'done' and c.change->>'number' = m.version::text)`
+/** The ids of all workloads that are kept in Git by the fleet config that they are under. */
+export async function listKeptByFleet(db: Db): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(`select f.workload_id as id ${KEPT_BY_FLEET}`)
+  return rows.map(({ id }) => id)
+}
 
-const RAN = `(select case when ${IS_CARRIED}
+/**
+ * SQL for whether every workload under a fleet config, but for those that Git keeps by themselves, got the version of this
+ * number by itself or by campaigns that are done and that somebody else than the authors had to approve. One to which such a
+ * campaign pushed nothing, as it was away, held or ran it already, or that came later, counts: somebody else had looked at all
+ * of it. What authors approved themselves does not, wherever that is allowed: production may come under the fleet config
+ * with, or after, what comes in its place.
+ */
+const isCarried = (fleetConfigId: string, number: string): string => {
+  const carriers = `campaigns c where c.status = 'done' and c.change->>'kind' = 'version'
+    and c.change->>'fleet_config_id' = ${fleetConfigId}::text and c.change->>'number' = ${number}::text
+    and c.approvals @> '[{"rule":{"authorCounts":false}}]'`
+  return `(exists (select from ${carriers}) and not exists (
+    select from fleet_config_members f where f.fleet_config_id = ${fleetConfigId}
+      and not exists (select from managed_configs o where o.workload_id = f.workload_id)
+      and not exists (select from ${carriers} and (c.scope = '{}' and c.started_at < f.since or exists (
+        select from campaign_targets t where t.campaign_id = c.id and t.workload_id = f.workload_id and (
+          t.push_id is not null or t.verdict <> 'excluded' and t.reason is distinct from 'unreadable'))))
+      and not exists (select from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
+        where t.workload_id = f.workload_id and a.fleet_config_id = ${fleetConfigId} and a.number = ${number})))`
+}
+
+const RAN = `(select case when ${isCarried('m.fleet_config_id', 'm.version')}
   then m.commit_sha else m.ran_commit_sha end)`
 
 /**
- * By fleet config the commit that first asked for what a campaign brought last to its end; those of which that is not known
- * are not in it.
+ * By fleet config the commit that first asked for what was brought everywhere last; those of which that is not known are not
+ * in it.
  */
 export async function listRanCommits(db: Db): Promise<Map<string, string>> {
   const rows = await db.query<{ id: string; sha: string }>(
@@ -66,29 +100,25 @@ export async function listRanCommits(db: Db): Promise<Map<string, string>> {
   return new Map(rows.flatMap(({ id, sha }) => (sha === '' ? [] : [[id, sha]])))
 }
 
-/** SQL for whether a campaign has brought the version `v` to its end, whoever asked for it. */
-const IS_BROUGHT = `exists (select from campaigns c where c.status = 'done'
-  and c.change->>'fleet_config_id' = v.fleet_config_id::text and c.change->>'number' = v.number::text)`
-
 /**
- * The hashes, with their values, of what Git asked for before of a fleet config, or asked for last before it let go of it,
- * and of what ran before that and was taken back since: those that no campaign has brought to its end, or that none has
- * left there. None while what was asked for last runs.
+ * The hash, with its values, of the newest version of a fleet config that was brought everywhere and was not taken back since, of
+ * those that an account asked for at its place and nobody has replaced yet (`unseen_texts`); null for none. To look at all
+ * versions would take seconds in a large fleet.
  */
-export async function listUnseenHashes(db: Db, id: string): Promise<string[]> {
+export async function findCarriedHash(
+  db: Db,
+  fleetConfigId: string,
+  { place, byId }: Pick<CommitClaim, 'place' | 'byId'>,
+): Promise<string | null> {
   const rows = await db.query<{ hash: string }>(
-    `select distinct v.content_hash as hash
-     from fleet_config_versions v left join managed_fleet_configs m on m.fleet_config_id = v.fleet_config_id
-     where v.fleet_config_id = $1 and case
-       when m.version is null then v.number = (
-         select max(w.number) from fleet_config_versions w where w.fleet_config_id = $1 and (
-           exists (select from commit_claims l where l.config_hash = w.content_hash and l.place = w.fleet_config_id::text)
-           or exists (select from commit_authors c where c.config_hash = w.content_hash and c.by_id = ''))) and not ${IS_BROUGHT}
-       when ${IS_CARRIED} then false
-       else v.number = m.version or v.number = m.ran_version and not ${IS_BROUGHT} end`,
-    [id],
+    `with asked as materialized (
+       select v.fleet_config_id, v.number, v.content_hash as hash from fleet_config_versions v
+       where v.fleet_config_id = $1 and exists (
+         select from unseen_texts u where u.place = $2 and u.by_id = $3 and v.content_hash in (u.config_hash, u.replaced_by)))
+     select hash from asked where ${isCarried('asked.fleet_config_id', 'asked.number')} order by asked.number desc limit 1`,
+    [fleetConfigId, place, byId],
   )
-  return rows.map(({ hash }) => hash)
+  return rows[0]?.hash ?? null
 }
 
 /** Who keeps the fleet config of this name in Git; the owner is null where nobody does. Null without such a config. */
@@ -104,7 +134,7 @@ export async function findOwnerByName(db: Db, name: string): Promise<{ owner: st
 
 /**
  * Store what Git asks for; false when the fleet config is another owner's. The campaign noted before stays, and so does
- * which commit's text and which version ran, unless that campaign has brought what was asked for until now to its end.
+ * which commit's text ran, unless what was asked for until now was brought everywhere.
  */
 export async function keepManagedFleetConfig(
   tx: Db,
@@ -112,13 +142,13 @@ export async function keepManagedFleetConfig(
 ): Promise<boolean> {
   const rows = await tx.query<{ owner: string }>(
     `insert into managed_fleet_configs as m
-       (fleet_config_id, owner, wish_hash, version, commit_sha, commit_author, applied_at, applied_by,
+       (fleet_config_id, owner, wish_hash, version, first_version, commit_sha, commit_author, applied_at, applied_by,
         applied_by_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+     values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9)
      on conflict (fleet_config_id) do update set wish_hash = excluded.wish_hash, version = excluded.version,
        commit_sha = excluded.commit_sha, commit_author = excluded.commit_author, applied_at = excluded.applied_at,
        applied_by = excluded.applied_by, applied_by_id = excluded.applied_by_id,
-       ran_commit_sha = ${RAN}, ran_version = case when ${IS_CARRIED} then m.version else m.ran_version end
+       ran_commit_sha = ${RAN}
        where m.owner = excluded.owner
      returning owner`,
     [

@@ -13,13 +13,16 @@ export const settersOf = (of = ''): string =>
   `case when ${of}set_edition = ${of}edition then ${of}set_by_ids || array_remove(array[${of}requested_by_id], null)
      else ${of}author_ids end`
 
+/** SQL for who put the text of a campaign there; null where that is not known. */
+export const PUT_BY = `(case when set_edition = edition then text_by_id end)`
+
 /**
  * SQL for the authors of the texts of `$1`, by their keys: `own` are those of the very change that is asked about, the
  * others asked for the same text elsewhere.
  */
 const AUTHORS = `with ${ASKED_AND_NAMED},
      versions as (
-       select a.key, v.*, a.content is not null and v.fleet_config_id::text = any(a.places) as is_own
+       select a.key, v.*, v.fleet_config_id is not distinct from a.fleet_config_id as is_own
        from asked a join fleet_config_versions v on v.hash = a.hash
        where a.content is null or v.content_hash = a.content),
      found as (
@@ -75,11 +78,24 @@ export async function listAuthorsOfTexts(
 export const listAuthors = async (db: Db, asked: Omit<AskedText, 'key'>): Promise<AuthorsOfText> =>
   (await listAuthorsOfTexts(db, [{ ...asked, key: '' }]))('')
 
+/**
+ * Who put the text that a campaign carries there, be it in the place of another one; everybody who made or changed it where
+ * that is not known, as where an older version of muster did so last.
+ */
+export async function listWhoPutText(db: Db, id: string): Promise<string[]> {
+  const rows = await db.query<{ ids: string[] }>(
+    `select case when ${PUT_BY} is null then author_ids else array[${PUT_BY}] end as ids from campaigns where id = $1`,
+    [id],
+  )
+  return rows[0]?.ids ?? []
+}
+
 /** Remember that somebody made or requested a campaign. Its row must be locked, or new. */
 export async function noteCampaignAuthor(tx: Db, campaignId: string, userId: string): Promise<void> {
   await tx.execute(
     `update campaigns set author_ids = array(select distinct unnest(author_ids || ${authorsOf('$2')})),
-       set_by_ids = array(select distinct unnest((${settersOf()}) || ${authorsOf('$2')})), set_edition = edition
+       set_by_ids = array(select distinct unnest((${settersOf()}) || ${authorsOf('$2')})), text_by_id = ${PUT_BY},
+       set_edition = edition
      where id = $1`,
     [campaignId, userId],
   )

@@ -1,29 +1,27 @@
-import type { CommitAuthor } from './commit-authors.ts'
+import type { CommitAuthor, CommitClaim } from './commit-authors.ts'
 import type { Db } from './db.ts'
 
 /**
- * So many texts are kept of what one account asked for on a workload: under each further owner's name it could ask for one
+ * So many texts are kept of what one account asked for at a place: under each further owner's name it could ask for one
  * more.
  */
 const TEXTS_MAX = 20
 
-/** An account that asks in Git for a text on a workload, which may run another one, or none, by now. */
-export interface AskedInGit {
-  place: string
-  configHash: string
+/** An account that asks in Git for a text at a place, where another one, or none, may run by now. */
+export interface AskedInGit extends CommitClaim {
   owner: string
-  byId: string
+  /** Of a fleet config that of the version that was brought everywhere (`findCarriedHash`). */
   activeHash: string | null
 }
 
 /**
- * SQL for whether an account `$3` asked for the text `u` of a workload `$1`, or has it from a hand-over. An owner's name says
+ * SQL for whether an account `$3` asked for the text `u` at a place `$1`, or has it from a hand-over. An owner's name says
  * nothing: whoever takes one that is free could add to what its next account asked for, or have it forgotten.
  */
 const ITS_OWN = 'u.place = $1 and u.by_id = $3'
 
 /**
- * Everybody whom an account named of what it, in whatever owner's name, asked for on a workload before, or of what was handed
+ * Everybody whom an account named of what it, in whatever owner's name, asked for at a place before, or of what was handed
  * over to it, where neither that nor anything that came in its place runs.
  */
 export async function listUnseenAuthors(db: Db, asked: AskedInGit): Promise<CommitAuthor[]> {
@@ -80,7 +78,7 @@ interface UnseenHandOver {
 }
 
 /**
- * Take what these accounts, or accounts that are gone, asked for in an owner's name on these workloads, or on all, for its
+ * Take what these accounts, or accounts that are gone, asked for in an owner's name at these places, or at all, for its
  * heir's, and for the account that speaks for that, under whatever name it asks afterwards, with whom they have named of it
  * by now; whoever asked for it still did.
  */
@@ -106,14 +104,35 @@ export async function handOverUnseen(
 }
 
 /**
- * Forget what was asked for before a time and is not by now. A workload that was removed may come back; what was asked for on it
- * goes no sooner.
+ * Let what was asked for of a fleet config be asked for under its next name as well: it may be removed under that, and made
+ * anew. It stays under the former one, which may come to be another one's.
+ */
+export async function copyToName(tx: Db, from: string, to: string): Promise<void> {
+  await tx.execute(
+    `insert into commit_claims (config_hash, by_id, place, since)
+     select config_hash, by_id, $2, since from commit_claims where place = $1 on conflict do nothing`,
+    [from, to],
+  )
+  await tx.execute(
+    `insert into unseen_texts (place, config_hash, owner, by_id, noted_at, replaced_by)
+     select $2, config_hash, owner, by_id, noted_at, replaced_by from unseen_texts where place = $1
+     on conflict do nothing`,
+    [from, to],
+  )
+}
+
+/**
+ * Forget what was asked for before a time and is not by now. A workload that was removed may come back, and so may a fleet
+ * config; what was asked for there goes no sooner.
  */
 export async function deleteOldUnseen(tx: Db, before: Date): Promise<void> {
   await tx.execute(
     `delete from unseen_texts u where u.noted_at < $1
        and not exists (select from managed_configs m where m.workload_id = u.place and m.config_hash = u.config_hash)
-       and not exists (select from git_wishes g where g.workload_id = u.place and g.config_hash = u.config_hash)`,
+       and not exists (select from git_wishes g where g.workload_id = u.place and g.config_hash = u.config_hash)
+       and not exists (select from managed_fleet_configs m join fleet_configs f on f.id = m.fleet_config_id
+         join fleet_config_versions v on v.fleet_config_id = m.fleet_config_id and v.number = m.version
+         where u.place = 'fleet:' || f.name and v.content_hash = u.config_hash)`,
     [before],
   )
 }

@@ -131,6 +131,19 @@ export async function countEventsOfEach(
   )
 }
 
+/**
+ * When the oldest of the newest so many events happened; null where there are fewer. It goes by their ids, of which a few are
+ * given to no event: so a few events fewer may be kept.
+ */
+export async function findAgeOfEvents(db: Db, most: number): Promise<Date | null> {
+  const rows = await db.query<{ at: Date }>(
+    `select occurred_at as at from workload_events
+     where id <= (select max(id) from workload_events) - $1 + 1 order by id desc limit 1`,
+    [most],
+  )
+  return rows[0]?.at ?? null
+}
+
 /** Remove at most `limit` events older than `before`, the oldest first; returns how many. */
 export async function trimEvents(tx: Db, before: Date, limit: number): Promise<number> {
   return tx.execute(

@@ -7,6 +7,10 @@ export const ExportDestination = named(
   'Where workloads send data, by the configs that they are to run or, without one, that they report.',
   type({
     address: note('Host and port; absent where the exporter names none that is known.', optional(string())),
+    likely: note(
+      'The workload that it likely is, by its name; absent where none is called so or it may be another.',
+      optional(type({ id: string(), display_name: string(), place: optional(string()) })),
+    ),
     exporter: note('The type of the exporter.', string()),
     signals: array(string()),
     workload_count: number(),

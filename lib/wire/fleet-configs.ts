@@ -33,14 +33,27 @@ export const FleetConfigRecord = named(
     name: string(),
     description: optional(string()),
     selector: Selector,
-    priority: note('The highest counts where several select one workload.', number()),
+    priority: note(
+      'The highest counts where several select one workload, but Git keeps what it has brought there.',
+      number(),
+    ),
     newest_version: note('0 before the first.', number()),
     workload_count: note('Workloads that are under it now.', number()),
     conflict_count: note('Of these, those that another one selects with the same priority.', number()),
     held_count: note('Of these, those that campaigns leave alone.', number()),
     kept_by: note(
-      'Other fleet configs that keep workloads which this one selects too, as their priority is the same or higher, and how many. Absent where there are none.',
-      optional(array(type({ id: string(), name: string(), priority: number(), workload_count: number() }))),
+      'Other fleet configs that keep workloads which this one selects too, as their priority is the same or higher, or Git has brought theirs there, and how many; `in_git_count`: of these, those where that is why, whatever the priorities. Absent where there are none.',
+      optional(
+        array(
+          type({
+            id: string(),
+            name: string(),
+            priority: number(),
+            workload_count: number(),
+            in_git_count: number(),
+          }),
+        ),
+      ),
     ),
     managed: note(
       'Who keeps it in Git, and the version that Git asks for: it is changed there. Absent where nobody does.',
@@ -48,7 +61,7 @@ export const FleetConfigRecord = named(
         type({
           ...IN_GIT,
           ran_commit_sha: note(
-            'In lists: the commit that first asked for what a campaign brought last to its end. Whoever changed the documents since then is an author of what is asked for next.',
+            'In lists: the commit that first asked for what was brought last to all workloads under it. Whoever changed the documents since then is an author of what is asked for next.',
             optional(string()),
           ),
         }),

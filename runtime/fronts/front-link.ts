@@ -189,6 +189,22 @@ export class FrontLink {
     writer.push(entry)
   }
 
+  #writerTo(socket: WebSocket, epoch: number, quickestMs: (() => number | null) | undefined) {
+    const { clock, timers } = this.#parts
+    return new BatchWriter<FrontEntry>({
+      clock,
+      timers,
+      epoch,
+      quickestMs,
+      // The owner dates what it hears, and refuses what is too old.
+      maySay: () => true,
+      send(text) {
+        if (socket.bufferedAmount > LINK_BEHIND_BYTES_MAX) socket.terminate()
+        else socket.send(text)
+      },
+    })
+  }
+
   #use(socket: WebSocket, owner: Owner): void {
     const { versions = LINK_VERSIONS, clock, timers, onSilent, log } = this.#parts
     const agents = this.#parts.agents()
@@ -201,16 +217,8 @@ export class FrontLink {
     let heardMs = startedMs
     let isSilent = false
     const version = spokenWith(versions, owner.linkVersion)!
-    const writer = new BatchWriter<FrontEntry>({
-      clock,
-      timers,
-      epoch,
-      quickestMs: version < MEASURED_SINCE ? undefined : () => agents.quickestMs,
-      send(text) {
-        if (socket.bufferedAmount > LINK_BEHIND_BYTES_MAX) socket.terminate()
-        else socket.send(text)
-      },
-    })
+    const quickestMs = version < MEASURED_SINCE ? undefined : () => agents.quickestMs
+    const writer = this.#writerTo(socket, epoch, quickestMs)
     const out = { version, epoch, send: (entry: FrontEntry) => this.#say(writer, entry) }
     socket.on('message', (data: RawData) => {
       // What had arrived before the cut is still given out.

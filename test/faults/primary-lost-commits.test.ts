@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { configHash } from '../../lib/model/config-hash.ts'
 import { eventually } from '../support/eventually.ts'
 import { configOf } from './support/fleet.ts'
-import { Loads } from './support/loads.ts'
-import { type ReplicatedPostgres, startReplicatedPostgres } from './support/replicated-postgres.ts'
-import { type OneOfSeveral, type Several, startSeveral } from './support/several.ts'
+import { useReplicatedPair } from './support/replicated-pair.ts'
+import type { OneOfSeveral } from './support/several.ts'
 
 const AGENTS = 10
 
@@ -12,25 +11,10 @@ describe.each([
   ['that is written later', { isSynchronous: false }],
   ['for which no commit of the service waits, though others would', { waits: 'local' }],
 ])('with a replica %s', (_what, how) => {
-  let postgres: ReplicatedPostgres
-  let several: Several
-  let loads: Loads
-
-  beforeAll(async () => {
-    postgres = await startReplicatedPostgres(how)
-    several = await startSeveral(2, {
-      dsn: { ofProcess: () => postgres.dsn, ofTest: () => postgres.primaryDsn() },
-    })
-    loads = await Loads.connect(several, AGENTS)
-    loads.beat(1_000)
-  })
-  afterAll(async () => {
-    loads?.end()
-    await several?.end()
-    await postgres?.stop()
-  })
+  const pair = useReplicatedPair(AGENTS, how)
 
   test('what the replica had not received is lost, and the service goes by what it holds', async () => {
+    const { postgres, several, loads } = pair
     const [owner, front] = several.all as [OneOfSeveral, OneOfSeveral]
     const workloadId = await loads.storedWorkload()
     const [kept, lost] = [configOf('received by the replica'), configOf('lost with the primary')]

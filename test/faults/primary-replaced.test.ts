@@ -1,49 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventually } from '../support/eventually.ts'
+import { expect, test } from 'vitest'
 import { configOf } from './support/fleet.ts'
-import { Loads } from './support/loads.ts'
-import { type ReplicatedPostgres, startReplicatedPostgres } from './support/replicated-postgres.ts'
-import { type OneOfSeveral, type Several, startSeveral } from './support/several.ts'
+import { untilStored, useReplicatedPair } from './support/replicated-pair.ts'
+import type { OneOfSeveral } from './support/several.ts'
 
 const AGENTS = 30
 /** For how long there is no primary: longer than an owner may act without a renewal. */
 const AWAY_MS = 6_000
 /** A process renews itself once a second, and is to serve within five seconds. */
 const RENEWALS_MAX = 5
-let postgres: ReplicatedPostgres
-let several: Several
-let loads: Loads
-
-beforeAll(async () => {
-  postgres = await startReplicatedPostgres()
-  several = await startSeveral(2, {
-    dsn: { ofProcess: () => postgres.dsn, ofTest: () => postgres.primaryDsn() },
-  })
-  loads = await Loads.connect(several, AGENTS)
-  loads.beat(1_000)
-})
-afterAll(async () => {
-  loads?.end()
-  await several?.end()
-  await postgres?.stop()
-})
-
-/** Wait until a change through this process is done. */
-async function untilDone({ api }: OneOfSeveral, theme: string): Promise<void> {
-  await eventually(
-    'a change is done',
-    async () => {
-      const { status } = await api.call('PUT', '/api/me/preferences', { theme, language: 'en' })
-      expect([200, 204, 503]).toContain(status)
-      return status < 300
-    },
-    { everyMs: 50 },
-  )
-}
+const pair = useReplicatedPair(AGENTS)
 
 /** Let the database note, in their order, each renewal of a member and each change of a theme, and at which server. */
 async function noteEvents(): Promise<void> {
-  await several.rows(`
+  await pair.several.rows(`
     create table happened (seq bigint generated always as identity, what text not null,
       port text not null default current_setting('port'));
     create function note_event() returns trigger language plpgsql as $$
@@ -58,7 +27,7 @@ async function noteEvents(): Promise<void> {
 
 /** How often this member had renewed itself on the new primary when this theme was stored. */
 async function renewalsBefore(theme: string, { memberId }: OneOfSeveral): Promise<number> {
-  const [found] = await several.rows<{ n: number }>(
+  const [found] = await pair.several.rows<{ n: number }>(
     `select count(*)::int as n from happened where what = $2 and port = current_setting('port')
        and seq < (select min(seq) from happened where what = $1)`,
     [theme, memberId()],
@@ -67,6 +36,7 @@ async function renewalsBefore(theme: string, { memberId }: OneOfSeveral): Promis
 }
 
 test('a primary that is killed and replaced by its standby takes no agent and nothing that was acknowledged', async () => {
+  const { postgres, several, loads } = pair
   const [owner, front] = several.all as [OneOfSeveral, OneOfSeveral]
   const workloadId = await loads.storedWorkload()
   const yaml = configOf('acknowledged right before the primary died')
@@ -83,7 +53,7 @@ test('a primary that is killed and replaced by its standby takes no agent and no
   await postgres.promote()
 
   // The owner serves no change before it has renewed itself on the new primary, and soon after that, as its front does.
-  await Promise.all([untilDone(owner, 'dark'), untilDone(front, 'light')])
+  await Promise.all([untilStored(owner, 'dark'), untilStored(front, 'light')])
   const [ofOwner, ofFront] = [await renewalsBefore('dark', owner), await renewalsBefore('light', front)]
   expect(ofOwner).toBeGreaterThanOrEqual(1)
   expect(Math.max(ofOwner, ofFront)).toBeLessThanOrEqual(RENEWALS_MAX)

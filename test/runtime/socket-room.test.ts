@@ -93,7 +93,13 @@ describe('browsers whose handshakes wait for one answer about their session', ()
         },
       } as unknown as Context
       const proxies = createProxyPolicy([])
-      const handlers = createApiHandlers(loadFunctions(FUNCTIONS), () => null, ctx, proxies)
+      const handlers = createApiHandlers(
+        loadFunctions(FUNCTIONS),
+        () => null,
+        ctx,
+        proxies,
+        async () => null,
+      )
       api = startApiListener(new Descriptors(null), '127.0.0.1:0', handlers, proxies)
     })
     const statuses = Promise.all(

@@ -1,5 +1,6 @@
+import { setLosses } from '../../lib/fleet/state/followed-push.ts'
 import { endOffer } from '../../lib/fleet/state/offer-state.ts'
-import { wearLabels } from '../../lib/fleet/state/state.ts'
+import { assignmentOf, knownPushes, wearLabels } from '../../lib/fleet/state/state.ts'
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
 import { type Database, DatabaseUnavailable } from '../../lib/store/db.ts'
 import type { Ground } from '../../runtime/compose.ts'
@@ -9,9 +10,12 @@ import type { Trouble } from './troubles.ts'
 /**
  * For each kind of trouble that has no test of its own elsewhere: a fault put into a process on purpose, which shows
  * under that trouble alone. When the simulation no longer finds the fault, the trouble has lost its effect. `first` is a
- * seed that shows it; others are looked at where that one does not any more.
+ * seed that shows it; others are looked at where that one does not any more. `says`: what is found, where not anything will
+ * do.
  */
-export const FLAWS: Readonly<Record<string, { troubles: readonly Trouble[]; flaw: Flaw; first?: number }>> = {
+export const FLAWS: Readonly<
+  Record<string, { troubles: readonly Trouble[]; flaw: Flaw; first?: number; says?: RegExp }>
+> = {
   'measures waits by the wall clock': {
     troubles: ['clockJumps'],
     flaw: {
@@ -82,6 +86,18 @@ export const FLAWS: Readonly<Record<string, { troubles: readonly Trouble[]; flaw
   'hears an APPLIED only after an APPLYING': {
     troubles: ['coalescing'],
     flaw: { service: hearingNoneThatSkips },
+  },
+  'forgives an agent what it was lost with as soon as it says that it has applied the config': {
+    troubles: ['lateDeaths'],
+    first: 3,
+    flaw: { service: forgivingTooSoon },
+    says: /over and over/,
+  },
+  'waits anew for silent agents each time that they come back': {
+    troubles: ['goodbyes'],
+    first: 66,
+    flaw: { service: waitingAnew },
+    says: /while agents come and go/,
   },
   'forgets that a send found no room': {
     troubles: ['droppedSends'],
@@ -202,6 +218,27 @@ function hearingNoneThatSkips({ fleet }: SimService): void {
     const isAnswer = said?.status === 'applied' && attributes === null && offer?.hash === said.hash
     const isSkipped = isAnswer && reported?.isKnown === true && reported.hash !== said.hash
     return receive(connection, isSkipped ? { ...report, remoteConfigStatus: null } : report, about)
+  }
+}
+
+function forgivingTooSoon({ fleet }: SimService): void {
+  const receive = fleet.receive.bind(fleet)
+  fleet.receive = (connection, report, about) => {
+    const answer = receive(connection, report, about)
+    const instance = fleet.state.instances.get(report.uid)
+    const followed = instance === undefined ? null : assignmentOf(instance)
+    const target = followed?.targets.get(report.uid)
+    if (followed !== null && target?.state === 'applied') setLosses(followed, target, 0)
+    return answer
+  }
+}
+
+function waitingAnew({ fleet }: SimService): void {
+  const receive = fleet.receive.bind(fleet)
+  fleet.receive = (connection, report, about) => {
+    for (const workload of fleet.state.workloads.values())
+      for (const { waited } of knownPushes(workload)) waited.clear()
+    return receive(connection, report, about)
   }
 }
 

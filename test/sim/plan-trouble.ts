@@ -89,6 +89,9 @@ function planAgents(world: World, often: Often): void {
   often(2, () => anyone().lie())
   if (troubles.moves) often(6, () => anyone().move(200 + dice.int(3)))
   if (troubles.selfRollbacks) often(3, () => anyone().revert())
+  if (troubles.goodbyes)
+    for (const agent of world.agents)
+      if (dice.chance(0.6)) time.after(dice.between(0, 60_000), () => agent.comeAndGo())
   if (troubles.lastingIllness) often(3, () => anyone().feel(false))
   if (!troubles.badHealth) return
   often(5, () => {
@@ -132,7 +135,7 @@ function planOperators(world: World, often: Often): void {
     if (id !== null) act(id)
   }
   const push = onSome((id) => {
-    void pushing.push(id, world.configs.make(world.agents.length, troubles.selfRollbacks))
+    void pushing.push(id, world.configs.make(world.agents.length, troubles))
   })
   for (let i = 0; i < 2; i++) world.time.after(dice.between(3_000, 290_000), push)
   often(7, push)

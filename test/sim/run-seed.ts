@@ -42,6 +42,8 @@ const REST_MAX_MS = 1_800_000
  */
 const SLOW_REST_MAX_MS = 7_200_000
 const LOOK_MS = 60_000
+/** For how long agents come and go at most while the others rest: for longer than silent targets are waited for in all. */
+const RESTLESS_MAX_MS = 5_400_000
 
 /** Clear the database and let one world live: a stretch of trouble, then a stretch of rest. */
 export async function runSeed(
@@ -87,7 +89,9 @@ export async function rest(world: World): Promise<void> {
   }
   for (const browser of world.browsers) browser.isSlow = false
   if (world.troubles.campaigns) concludeCampaigns(world)
+  world.promises.offers.rests()
   await world.run(REST_MS)
+  await calmDown(world)
   const most = world.agents.some(({ nature }) => nature.pollMs > 100_000) ? SLOW_REST_MAX_MS : REST_MAX_MS
   let rested = REST_MS
   const settle = async () => {
@@ -101,4 +105,21 @@ export async function rest(world: World): Promise<void> {
   void world.campaigning.withdrawAll()
   await world.run(LOOK_MS)
   await settle()
+}
+
+/** Where agents come and go, let every push and rollout end all the same; then let these agents stay. */
+async function calmDown(world: World): Promise<void> {
+  const restless = world.agents.filter(({ isRestless }) => isRestless)
+  if (restless.length === 0) return
+  let open = await world.listLastingEnds()
+  for (let passed = 0; passed < RESTLESS_MAX_MS && open.length > 0; passed += LOOK_MS) {
+    await world.run(LOOK_MS)
+    open = await world.listLastingEnds()
+  }
+  for (const problem of open) world.promises.report(`while agents come and go, ${problem}`)
+  for (const agent of restless) {
+    agent.isRestless = false
+    agent.start()
+  }
+  await world.run(REST_MS)
 }

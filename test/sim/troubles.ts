@@ -37,6 +37,13 @@ const LIKELIHOODS = {
   /** Agents that say their config status again with each heartbeat. */
   repeatedStatuses: 0.05,
   selfRollbacks: 0.25,
+  /** Configs that end an agent some time after it has said that it applied them; it comes back without them. */
+  lateDeaths: 0.15,
+  /**
+   * Agents that say goodbye and come back over and over, also when all other trouble is over. Only where it is asked for: a
+   * world whose pushes they keep open takes minutes.
+   */
+  goodbyes: 0,
   // Of the operators.
   stages: 0.7,
   rollbacks: 0.4,

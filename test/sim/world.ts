@@ -16,7 +16,7 @@ import type { RealSessions } from './database/real-sessions.ts'
 import { type Client, SimDatabase } from './database/sim-database.ts'
 import type { SimStore } from './database/sim-store.ts'
 import { hasOpenCampaigns } from './invariants/campaign-endings.ts'
-import { hasOpenEnds } from './invariants/endings.ts'
+import { hasOpenEnds, listLastingEnds } from './invariants/endings.ts'
 import { Promises, type WatchedWorld } from './invariants/promises.ts'
 import type { Approved } from './invariants/starts.ts'
 import { CampaignOperator } from './operator/campaigns.ts'
@@ -186,7 +186,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   offered(uid: string, hash: string, body: Uint8Array): void {
     this.configs.learn(hash, body)
     this.trace(`offer ${hash.slice(0, 6)} -> ${uid.slice(0, 4)}`)
-    this.stirred()
+    if (!this.isRestless(uid)) this.stirred()
     const workload = this.service()?.fleet.state.instances.get(uid)?.workload
     this.promises.offers.frame(uid, hash, workload?.id ?? '')
   }
@@ -196,6 +196,11 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
    */
   stirred(): void {
     this.#stirredAtMs = this.time.nowMs
+  }
+
+  /** Whether an agent that goes by this uid comes and goes. */
+  isRestless(uid: string): boolean {
+    return this.agents.some((agent) => agent.uid === uid && agent.isRestless)
   }
 
   described(uid: string, host: string): void {
@@ -259,6 +264,10 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
             isShared: this.#shared.has(instance.uid),
             linkedAtMs: this.#lastLinkedAtMs(instance.uid),
             placedAtMs: this.#placements.movedAtMs(instance.uid),
+            returns: this.agents.reduce(
+              (most, { uid, returns }) => (uid === instance.uid ? Math.max(most, returns) : most),
+              0,
+            ),
           }),
         autoRolledBack: ({ fromHash, toHash }) =>
           this.trace(`rolled back ${fromHash.slice(0, 6)} -> ${toHash.slice(0, 6)}`),
@@ -434,6 +443,11 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     if (new Set(this.agents.map(({ uid }) => uid)).size < this.agents.length) return false
     if (this.troubles.campaigns && (await hasOpenCampaigns(this.#watcher))) return false
     return !(await hasOpenEnds(this.#watcher))
+  }
+
+  /** The pushes and rollouts that are open and have to end, whoever comes and goes. */
+  listLastingEnds(): Promise<readonly string[]> {
+    return listLastingEnds(this.#watcher)
   }
 
   /** Kill all processes and give their sessions back. */

@@ -21,6 +21,18 @@ const BEAT_MS = 2_000
 /** The service name of all pods, and the name of the Deployment that half of them belong to. */
 export const POD_SERVICE = 'soak-pods'
 
+/** The Deployment whose push stays open for as long as the soak lasts, while every fourth pod comes and goes in it. */
+export const HELD_SERVICE = 'soak-held'
+/** Agents of it that stay: some apply what they are offered, and one never says what became of it. */
+const HELD = 3
+
+const inDeployment = (name: string, pod: string) => ({
+  'k8s.cluster.name': 'soak',
+  'k8s.namespace.name': 'soak',
+  'k8s.deployment.name': name,
+  'k8s.pod.name': pod,
+})
+
 /** A config that nobody reported before. */
 const newConfig = (n: number) => `receivers:
   otlp:
@@ -47,31 +59,35 @@ export function startSoakFleet(opampPort: number): SoakFleet {
       nonIdentifying: { 'host.name': `host-${n >> 1}` },
     }),
   )
+  const held = Array.from({ length: HELD }, (_, n) =>
+    startSimulatedAgent({
+      url: socketUrl,
+      beatMs: BEAT_MS,
+      behaviour: n === 0 ? { kind: 'silent' } : behaviour,
+      identifying: { 'service.name': HELD_SERVICE, 'service.version': '0.149.0' },
+      nonIdentifying: inDeployment(HELD_SERVICE, `held-${n}`),
+    }),
+  )
   const pods = new Set<SimulatedAgent>()
   let born = 0
   const birth = () => {
     const n = born++
     const name = `pod-${n}-${randomBytes(4).toString('hex')}`
     const own = { 'host.name': name }
-    const shared = {
-      'k8s.cluster.name': 'soak',
-      'k8s.namespace.name': 'soak',
-      'k8s.deployment.name': POD_SERVICE,
-      'k8s.pod.name': name,
-    }
+    const service = n % 4 === 3 ? HELD_SERVICE : POD_SERVICE
     const pod = startSimulatedAgent({
       url: socketUrl,
       beatMs: BEAT_MS,
       reconnectMs: 0,
       behaviour,
-      identifying: { 'service.name': POD_SERVICE, 'service.version': n % 3 === 0 ? '0.100.0' : '0.149.0' },
-      nonIdentifying: n % 2 === 0 ? own : shared,
+      identifying: { 'service.name': service, 'service.version': n % 3 === 0 ? '0.100.0' : '0.149.0' },
+      nonIdentifying: n % 2 === 0 ? own : inDeployment(service, name),
     })
     pods.add(pod)
     setTimeout(() => {
       pods.delete(pod)
       // Half of them say goodbye.
-      if (n % 4 < 2) void pod.stop()
+      if (n % 8 < 4) void pod.stop()
       else pod.kill()
     }, LIFE_MS)
   }
@@ -94,7 +110,7 @@ export function startSoakFleet(opampPort: number): SoakFleet {
     }),
     async stop() {
       for (const timer of timers) clearInterval(timer)
-      await Promise.all([...stable, ...pods].map((agent) => agent.stop()))
+      await Promise.all([...stable, ...held, ...pods].map((agent) => agent.stop()))
     },
   }
 }

@@ -101,7 +101,11 @@ async function soak(): Promise<boolean> {
     const grew = lines.filter(({ isFlat }) => !isFlat)
     // A soak in which too little happened shows nothing.
     const isIdle =
-      did.pushes < MINUTES || did.born < 60 * MINUTES || did.frames < 60 * MINUTES || did.stable < 20
+      did.pushes < MINUTES ||
+      did.born < 60 * MINUTES ||
+      did.frames < 60 * MINUTES ||
+      did.held < 6 * MINUTES ||
+      did.stable < 20
     console.log(grew.length === 0 ? 'nothing grew' : `grew: ${grew.map(({ name }) => name).join(', ')}`)
     if (isIdle) console.log('too little happened')
     return grew.length === 0 && !isIdle

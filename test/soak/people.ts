@@ -1,10 +1,10 @@
 import { WebSocket } from 'ws'
 import type { BenchService } from '../bench/service.ts'
-import { POD_SERVICE } from './fleet.ts'
+import { HELD_SERVICE, POD_SERVICE } from './fleet.ts'
 
 /** People who look, push and ask for reports, for as long as the soak lasts. */
 export interface SoakPeople {
-  counts(): { logins: number; pushes: number; refused: number; frames: number; reads: number }
+  counts(): { logins: number; pushes: number; refused: number; frames: number; reads: number; held: number }
   stop(): void
 }
 
@@ -44,11 +44,18 @@ interface Listed {
   accepts_remote_config: boolean
   status: string
   fingerprint_source: string
+  current_config_push?: { status: string; rollout_id?: string }
 }
+
+const isHeld = ({ display_name, fingerprint_source }: Listed): boolean =>
+  display_name === HELD_SERVICE && fingerprint_source === 'k8s'
+
+/** The first stage dwells for longer than the soak lasts. */
+const LONG_STAGES = [{ percentage: 50, dwell_seconds: 6 * 86_400, gates: [] }, { percentage: 100 }]
 
 /** Start people who use the service. Refusals are only counted, since the service may be busy or a workload gone. */
 export function startPeople(service: BenchService): SoakPeople {
-  const counts = { logins: 0, pushes: 0, refused: 0, frames: 0, reads: 0 }
+  const counts = { logins: 0, pushes: 0, refused: 0, frames: 0, reads: 0, held: 0 }
   let token = service.token()
   let isStopped = false
   const headers = () => ({ authorization: `Bearer ${token}` })
@@ -70,24 +77,37 @@ export function startPeople(service: BenchService): SoakPeople {
     const able = (body as Listed[]).filter(
       ({ accepts_remote_config, status, display_name, fingerprint_source }) =>
         accepts_remote_config &&
+        display_name !== HELD_SERVICE &&
         status !== 'disconnected' &&
         (display_name !== POD_SERVICE || fingerprint_source === 'k8s'),
     )
     const workload = able[n % able.length]
     if (workload === undefined) return
-    const approvals = `/api/workloads/${workload.id}/config/approvals`
+    if (await pushTo(workload.id, CONFIGS[n % CONFIGS.length]!)) counts.pushes++
+  }
+  const pushTo = async (workloadId: string, yaml: string, stages?: readonly object[]): Promise<boolean> => {
+    const approvals = `/api/workloads/${workloadId}/config/approvals`
     const draft = {
-      draft_yaml: CONFIGS[n % CONFIGS.length],
+      draft_yaml: yaml,
       target_group: 'single',
       target_env: 'test',
       comment: 'soak',
       retry_quarantined: true,
     }
     const created = await call('POST', approvals, draft)
-    if (created.status !== 201) return
+    if (created.status !== 201) return false
     await call('POST', `${approvals}/${created.body.id}/approve`, { comment: 'fine' })
-    const pushed = await call('POST', `${approvals}/${created.body.id}/push`, { comment: 'go' })
-    if (pushed.status === 202) counts.pushes++
+    const path = `${approvals}/${created.body.id}/push`
+    return (await call('POST', path, { comment: 'go', ...(stages && { stages }) })).status === 202
+  }
+  /** Push in stages, of which the first takes longer than the soak, where that is not done; count how often it is open. */
+  const hold = async () => {
+    const { status, body } = await call('GET', '/api/workloads')
+    const held = status === 200 ? (body as Listed[]).find((one) => isHeld(one)) : undefined
+    if (held === undefined || held.status === 'disconnected') return
+    const { current_config_push: push } = held
+    if (push === undefined) await pushTo(held.id, CONFIGS[0]!, LONG_STAGES)
+    else if (push.status === 'pending' && push.rollout_id !== undefined) counts.held++
   }
   const read = async (n: number) => {
     await call('GET', READS[n % READS.length]!)
@@ -100,6 +120,7 @@ export function startPeople(service: BenchService): SoakPeople {
     repeat(LOGIN_MS, login, () => isStopped),
     repeat(PUSH_MS, push, () => isStopped),
     repeat(READ_MS, read, () => isStopped),
+    repeat(PUSH_MS, hold, () => isStopped),
   ]
   return {
     counts: () => ({ ...counts }),

@@ -71,7 +71,10 @@ export function useLinkedFleet(database: TestDatabase) {
 
 function openOwner({ clock, timers, fleet }: FleetTestContext, epoch: number) {
   const exchange = createOpampExchange({ fleet, clock, log: silentLog, messageBytesMax: 1_048_576 })
-  return { epoch, links: new OwnerLinks({ fleet, exchange, epoch, clock, timers, log: silentLog }) }
+  return {
+    epoch,
+    links: new OwnerLinks({ fleet, exchange, epoch, mayAct: () => true, clock, timers, log: silentLog }),
+  }
 }
 
 /** A front with agents on it, whose link to an owner a test opens and breaks. */

@@ -5,10 +5,17 @@ import type { FakeClock } from './fakes.ts'
 export interface ManualTimers extends Timers {
   /** Advance the clock by `ms` and run what falls due on the way, in order. */
   advance(ms: number): void
+  /** Let the process stand still for `ms`: what falls due meanwhile runs late. A clock that is moved alone makes nothing late. */
+  standStill(ms: number): void
 }
 
 /** Manual timers on a fake clock. */
 export function manualTimers(clock: FakeClock): ManualTimers {
+  let passedMs = 0
+  const pass = (ms: number) => {
+    passedMs += ms
+    clock.advance(ms)
+  }
   const waiting = new Map<object, { dueMs: number; work: () => void }>()
   return {
     after(delayMs, work) {
@@ -16,6 +23,7 @@ export function manualTimers(clock: FakeClock): ManualTimers {
       waiting.set(key, { dueMs: clock.monotonicMs() + delayMs, work })
       return () => void waiting.delete(key)
     },
+    nowMs: () => passedMs,
     advance(ms) {
       const endMs = clock.monotonicMs() + ms
       for (;;) {
@@ -23,10 +31,11 @@ export function manualTimers(clock: FakeClock): ManualTimers {
         const next = due.sort(([, a], [, b]) => a.dueMs - b.dueMs)[0]
         if (next === undefined) break
         waiting.delete(next[0])
-        clock.advance(Math.max(0, next[1].dueMs - clock.monotonicMs()))
+        pass(Math.max(0, next[1].dueMs - clock.monotonicMs()))
         next[1].work()
       }
-      clock.advance(Math.max(0, endMs - clock.monotonicMs()))
+      pass(Math.max(0, endMs - clock.monotonicMs()))
     },
+    standStill: pass,
   }
 }

@@ -68,7 +68,11 @@ export function openTestAgent(link: AgentLink, options: TestAgentOptions = {}): 
   const received: PlainMessage[] = []
   link.listen((message) => void received.push(message))
   let sequenceNum = 0
-  const say: TestAgent['say'] = (part) => link.send(reportOf(uid, ++sequenceNum, { capabilities, ...part }))
+  const say: TestAgent['say'] = (part) => {
+    // It counts on from a number that it is given, as a process does that starts anew.
+    sequenceNum = part.sequenceNum ?? sequenceNum + 1
+    link.send(reportOf(uid, sequenceNum, { capabilities, ...part }))
+  }
   const offered = () =>
     received.flatMap((message) => {
       const config = message['remoteConfig'] as { configHash?: Uint8Array } | undefined

@@ -226,12 +226,12 @@ export class CampaignJudge {
       (kept) => new Map(kept.map(({ workloadId, owner }) => [workloadId, owner])),
     )
     const reservation = reservationOf(workload)
+    const owner = (await this.#keptInGit).get(workload.id)
     const facts = {
       isArchived: workload.archivedAt !== null,
       frozenFor: reservation === 'frozen' ? '' : null,
       isHeld: reservation === 'held',
-      managedBy: (await this.#keptInGit).get(workload.id) ?? null,
-      fleetKeptBy: null,
+      keeper: owner === undefined ? null : ({ owner, by: 'workload' } as const),
       isBusy: false,
       isQuarantined: hash !== null && hasFailedSomewhere(workload, hash),
     }

@@ -1,3 +1,5 @@
+import type { Keeper } from '../../store/keepers.ts'
+
 /** The ways by which a push can begin. A new one is added here, and to `IN_THE_WAY_OF` with what keeps it. */
 export const PUSH_PATHS = [
   /** An operator pushes an approved request, to all or in stages. */
@@ -34,10 +36,7 @@ export interface ObstacleFacts {
   frozenFor: string | null
   /** An operator has put a hold on it: campaigns leave it alone. */
   isHeld: boolean
-  /** Its owner in Git; null when it has none. */
-  managedBy: string | null
-  /** The owner in Git of the fleet config that gave it what it runs; null when there is none. */
-  fleetKeptBy: string | null
+  keeper: Keeper | null
   /** An earlier push to it is still open. */
   isBusy: boolean
   /** It failed this config before, as a whole or in one of its instances. */
@@ -84,7 +83,8 @@ export function obstacleOf(
   { gitOwner = null, retriesQuarantined = false, isUnderWay = false }: PushExemptions = {},
 ): Obstructed | null {
   // What a fleet config brings is what its owner asks for.
-  const keeper = facts.managedBy ?? (path === 'request' ? facts.fleetKeptBy : null)
+  const isItsOwn = path !== 'request' && facts.keeper?.by === 'fleet-config'
+  const keeper = isItsOwn ? null : (facts.keeper?.owner ?? null)
   const isThere: Readonly<Record<PushObstacle, boolean>> = {
     archived: facts.isArchived,
     frozen: facts.frozenFor !== null,

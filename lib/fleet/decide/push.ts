@@ -1,4 +1,5 @@
 import type { PushPhase, PushStatus } from '../../store/pushes.ts'
+import { LOSSES_MIN } from './losses.ts'
 
 /** How many targets of a push are in which state. Instances that joined after the push had ended are not counted. */
 export interface TargetCounts {
@@ -43,9 +44,6 @@ export interface PushVerdict {
   /** Why it failed, when no instance said so itself. */
   cause: 'lost_while_applying' | null
 }
-
-/** How many losses it takes before they count against the config. */
-export const LOSSES_MIN = 3
 
 /**
  * Whether it seems to kill whoever applies it: every target was lost; or every one that was planned has ended, and of

@@ -19,6 +19,12 @@ export class AgentHomes {
     this.#store(instance, workload)
   }
 
+  /** Note that the instance said goodbye, so that whoever decides next does not wait for it, or that it is back. */
+  rememberWhereabouts(instance: Instance): void {
+    if (this.#parts.state.homes.has(instance.uid) && instance.workload !== null)
+      this.#store(instance, instance.workload)
+  }
+
   /**
    * Store the poll interval of an instance that polls slowly (more than half a grace apart), so that it is waited for
    * long enough after a restart. The stored interval is renewed when it has changed by half, and cleared when it is at
@@ -35,12 +41,13 @@ export class AgentHomes {
     this.#store(instance, workload)
   }
 
-  #store({ uid, lastMessageAt, storedIntervalMs }: Instance, workload: Workload): void {
+  #store({ uid, lastMessageAt, storedIntervalMs, hasDeparted }: Instance, workload: Workload): void {
     this.#parts.writer.home({
       instanceUid: uid,
       workloadId: workload.id,
       seenAt: lastMessageAt,
       pollIntervalMs: storedIntervalMs === 0 ? null : storedIntervalMs,
+      departedAt: hasDeparted ? lastMessageAt : null,
     })
   }
 }

@@ -1,45 +1,39 @@
 import type { AgentReport, ReportedRemoteConfigStatus } from '../../opamp/report.ts'
-import type { PushTarget } from '../../store/push-targets.ts'
+import type { PushTarget, TargetState } from '../../store/push-targets.ts'
 import type { AgentError } from '../../store/pushes.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
-import { NO_STATUS_MS } from '../decide/offer.ts'
 import { pollSlackMs } from '../decide/poll-rhythm.ts'
-import { LOSSES_MIN } from '../decide/push.ts'
-import { standsTo } from '../decide/standing.ts'
 import { errorOfEnd, type TargetEndCause } from '../decide/target-end.ts'
+import { dropJoiner } from '../state/drop-joiner.ts'
 import { endForgotten } from '../state/end-forgotten.ts'
 import {
-  forgiveLosses,
-  forgiveSurvivor,
-  hasJustApplied,
   isLostOut,
   isOpen,
   isTargetFromBefore,
   isWaitedOut,
-  LOST_OUT,
   moveTarget,
   noteAway,
-  noteLoss,
+  noteLostJoiner,
   noteMissing,
-  removeJoiner,
+  offerOf,
 } from '../state/followed-push.ts'
 import type { FollowedPush, Instance } from '../state/model.ts'
 import { closeEarlierOffers, endOffer, noteOfferAnswered } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
-import {
-  assignmentOf,
-  assignmentOfUid,
-  followedPushes,
-  isQuarantined,
-  quarantineInstance,
-} from '../state/state.ts'
+import { assignmentOf, assignmentOfUid, followedPushes } from '../state/state.ts'
+import { quarantineHere } from './quarantine-here.ts'
+import type { TargetLosses } from './target-losses.ts'
+
+const RELEASED: readonly TargetState[] = ['applied', 'cannot_report', 'straggler', 'gone']
 
 /** Turns what instances say of their remote config into the states of the targets of a push. */
 export class ConfigReports {
   readonly #parts: FleetParts
+  readonly #losses: TargetLosses
 
-  constructor(parts: FleetParts) {
+  constructor(parts: FleetParts, losses: TargetLosses) {
     this.#parts = parts
+    this.#losses = losses
   }
 
   /** Take the remote config status of a report; true when it was news. `isWhole`: the report holds the full state. */
@@ -155,7 +149,7 @@ export class ConfigReports {
       return
     }
     this.#settle(instance, followed, target, { state, error })
-    if (state === 'applied') this.#survived(instance, followed, target)
+    if (state === 'applied') this.#losses.survived(instance, followed, target)
   }
 
   /** The instance has answered the offer of this push, if it got one. */
@@ -178,19 +172,11 @@ export class ConfigReports {
     { state, error }: { state: PushTarget['state']; error: () => AgentError | null },
   ): void {
     // Also where its target had failed before: the same config may have been pushed again since.
-    if (state === 'failed') this.#quarantineInstance(instance, followed)
+    if (state === 'failed') quarantineHere(this.#parts, instance, followed)
     if (target.state === state && !isLostOut(target)) return
     if (!moveTarget(followed, target, state, this.#parts.deps.clock, error())) return
     this.#parts.writer.target({ pushId: followed.push.pushId, target })
     this.#parts.tell({ kind: 'target-moved', followed })
-  }
-
-  /** An instance that was lost soon after it had applied the config, and came back with it, did not die of it. */
-  #survived(instance: Instance, followed: FollowedPush, target: PushTarget): void {
-    if (target.losses === 0 || offerOf(instance, followed)?.lastSentOn === instance.connection?.id) return
-    forgiveLosses(followed, target)
-    target.updatedAt = this.#parts.deps.clock.now()
-    this.#parts.writer.target({ pushId: followed.push.pushId, target })
   }
 
   /** Note when one that was waited for in vain said that it applies the config: what it fails after that is this push. */
@@ -201,125 +187,13 @@ export class ConfigReports {
     this.#parts.writer.target({ pushId: followed.push.pushId, target })
   }
 
-  /**
-   * Keep a config that an instance has failed from it. Where the same config was pushed again since the offer, it is to
-   * be tried again; what failed after that is kept in the later push's name, as that lifts what is in the earlier one's.
-   */
-  #quarantineInstance(instance: Instance, followed: FollowedPush): void {
-    const { workload, uid } = instance
-    const { push, pushedAgain } = followed
-    if (workload === null || workload.quarantinedInstances.get(push.hash)?.has(uid)) return
-    if (pushedAgain !== null && !wasSentSince(instance, followed, pushedAgain.sinceMs)) return
-    quarantineInstance(workload, push.hash, uid)
-    this.#parts.writer.quarantine({
-      workloadId: workload.id,
-      hash: push.hash,
-      instanceUid: uid,
-      pushId: pushedAgain?.pushId ?? push.pushId,
-    })
-  }
-
-  /**
-   * An instance's connection ended without a goodbye, and not by muster: note a loss where the config may have ended it.
-   * After `LOSSES_MIN` of them the next offer would most likely end it again. `mayBeAnother`: behind a gateway it may be
-   * another agent of this uid that started anew, which says nothing of one that has applied the config.
-   */
-  lost(instance: Instance, connectionId: number | null, { mayBeAnother = false } = {}): void {
-    const followed = assignmentOf(instance)
-    const target = followed?.targets.get(instance.uid)
-    if (followed === null || target === undefined) return
-    const now = this.#parts.deps.clock.now()
-    noteMissing(followed, target, now)
-    this.#forgiveSurvivor(instance, followed, target)
-    if (mayBeAnother && target.state === 'applied') return
-    if (!this.#mayBeDoingOf(instance, followed, target, connectionId)) return
-    // Where the config was pushed again, one that was lost too often has as many tries as it had before.
-    const isKept = isQuarantined(instance.workload!, followed.push.hash, instance.uid)
-    if (target.losses >= LOSSES_MIN && !isKept && target.state !== 'applied') forgiveLosses(followed, target)
-    noteLoss(followed, target, now)
-    if (target.state === 'cannot_report') target.error = target.losses >= LOSSES_MIN ? LOST_OUT : null
-    // One that has applied it may come back with it: only where it does not was it lost by it. See `diedTooOften`.
-    if (target.losses >= LOSSES_MIN && target.state !== 'applied') this.concludeLosses(instance)
-    else this.#parts.writer.target({ pushId: followed.push.pushId, target })
-    if (target.state !== 'cannot_report') this.#parts.tell({ kind: 'target-moved', followed })
-  }
-
-  /** An instance was lost with a config as often as one is: it has failed it, and is not offered it again. */
-  concludeLosses(instance: Instance): void {
-    const followed = assignmentOf(instance)
-    const target = followed?.targets.get(instance.uid)
-    if (followed === null || target === undefined) return
-    if (target.state !== 'cannot_report') {
-      moveTarget(followed, target, 'failed', this.#parts.deps.clock, LOST_OUT)
-      endOffer(instance, 'failed')
-      this.#parts.state.outstanding.delete(instance)
-    }
-    this.#quarantineInstance(instance, followed)
-    this.#parts.writer.target({ pushId: followed.push.pushId, target })
-    this.#parts.tell({ kind: 'target-moved', followed })
-  }
-
-  /** May it be the config's doing that an instance was lost? While it was to apply it, and soon after it had, it may. */
-  #mayBeDoingOf(
-    instance: Instance,
-    followed: FollowedPush,
-    target: PushTarget,
-    connectionId: number | null,
-  ): boolean {
-    const { hash } = followed.push
-    if (target.state === 'applied')
-      return hasJustApplied(target, this.#parts.deps.clock.now()) && standsTo(instance, hash) === 'agrees'
-    if (!isUnderWay(instance, followed, connectionId)) return false
-    if (target.state === 'cannot_report') return this.#wasJustSent(instance)
-    // One that had failed is offered the config again where it was pushed again.
-    return (
-      isOpen(target) || (target.state === 'failed' && !isQuarantined(instance.workload!, hash, instance.uid))
-    )
-  }
-
-  /**
-   * Was the config sent to an instance that cannot report a short time ago? It will not say either, as it comes back,
-   * that it runs the config still: so less is taken to be the config's doing than of others.
-   */
-  #wasJustSent({ offer }: Instance): boolean {
-    const sentAtMs = offer?.lastSentAtMs ?? null
-    return sentAtMs !== null && this.#parts.deps.clock.monotonicMs() - sentAtMs < NO_STATUS_MS
-  }
-
-  /** An instance leaves: where it has lived with the config for a while, it is forgiven what was lost before. */
-  #forgiveSurvivor(instance: Instance, followed: FollowedPush, target: PushTarget): void {
-    if (target.losses === 0) return
-    if (target.state !== 'cannot_report') forgiveSurvivor(followed, target, this.#parts.deps.clock.now())
-    else if (instance.offer?.lastSentAtMs != null && !this.#wasJustSent(instance)) {
-      forgiveLosses(followed, target)
-      target.error = null
-    }
-    if (target.losses > 0) return
-    target.updatedAt = this.#parts.deps.clock.now()
-    this.#parts.writer.target({ pushId: followed.push.pushId, target })
-  }
-
-  /** An instance came back after its connection had ended. */
-  returned(instance: Instance): void {
-    const followed = assignmentOf(instance)
-    const target = followed?.targets.get(instance.uid)
-    followed?.missing.delete(instance.uid)
-    if (followed === null || target === undefined || target.losses === 0) return
-    // It goes on where it was, so its process has not ended.
-    if (target.state === 'applied' && standsTo(instance, followed.push.hash) === 'agrees')
-      this.#survived(instance, followed, target)
-    if (followed.hasReturned) return
-    followed.hasReturned = true
-    this.#parts.tell({ kind: 'target-moved', followed })
-  }
-
   /** An instance said goodbye, its grace is over, or it moved away: the other targets decide about the push. */
   gone(instance: Instance): void {
     const followed = assignmentOf(instance)
     const target = followed?.targets.get(instance.uid)
     if (followed === null || target === undefined) return
     const end = instance.hasDeparted ? 'left' : instance.connection === null ? 'disconnected' : 'moved_away'
-    if (end === 'left') this.#forgiveSurvivor(instance, followed, target)
+    if (end === 'left') this.#losses.saidGoodbye(instance, followed, target)
     this.#endAsGone(followed, target, end)
     if (end === 'disconnected') noteAway(followed, target)
     else followed.missing.delete(instance.uid)
@@ -340,7 +214,7 @@ export class ConfigReports {
 
   /**
    * An agent that was known when this process started has not come back within its grace: it vanished while another
-   * process had the fleet, or none. Where that one knew that it had said goodbye, nobody does any more.
+   * process had the fleet, or none.
    */
   neverBack(uid: string): void {
     const { deps, state } = this.#parts
@@ -382,19 +256,14 @@ export class ConfigReports {
   /**
    * Remove the row of an instance that joined the push and is not here any more, where it ran the config, could not
    * report, or never answered: else a push that stays active, or open, would keep a row of every instance that ever was.
-   * The row of one that failed the config, or was lost with it, stays until its agent is forgotten; that one
-   * which had applied it vanished once tells nothing.
+   * The row of one that failed the config stays until its agent is forgotten, and so do those of the last ones that were
+   * lost with it: they may come back, and die of it again.
    */
-  #releaseJoiner(followed: FollowedPush, { instanceUid: uid, state, losses, updatedAt }: PushTarget): void {
-    if (this.#parts.state.instances.has(uid) || losses > (state === 'applied' ? 1 : 0)) return
-    if (!['applied', 'cannot_report', 'straggler', 'gone'].includes(state)) return
-    if (!removeJoiner(followed, uid)) return
-    // By when its row was written, not by now: the clock may have been put back since.
-    this.#parts.writer.forgetTarget({
-      pushId: followed.push.pushId,
-      instanceUid: uid,
-      at: updatedAt,
-    })
+  #releaseJoiner(followed: FollowedPush, { instanceUid: uid, state, losses, isJoiner }: PushTarget): void {
+    const { instances } = this.#parts.state
+    if (!isJoiner || instances.has(uid) || !RELEASED.includes(state)) return
+    const released = losses === 0 ? uid : noteLostJoiner(followed, uid)
+    if (released !== null && !instances.has(released)) dropJoiner(this.#parts, followed, released)
   }
 
   /** An instance's capabilities changed: end its target if it takes or reports no remote config any more. */
@@ -408,28 +277,6 @@ export class ConfigReports {
     this.#parts.tell({ kind: 'target-moved', followed })
   }
 }
-
-/** Was the push's config sent to the instance after this time? */
-function wasSentSince(instance: Instance, followed: FollowedPush, sinceMs: number): boolean {
-  const sentAtMs = offerOf(instance, followed)?.lastSentAtMs ?? null
-  return sentAtMs !== null && sentAtMs > sinceMs
-}
-
-/**
- * Has the push's config left on the instance's present connection, or does the instance report to be applying it? A front
- * that the owner has told of the config may not have sent it yet when the instance is lost. Where its link ended before
- * it said so, the loss counts for nobody: the next one under the config does, and the target ends in time all the same.
- */
-function isUnderWay(instance: Instance, { push }: FollowedPush, connectionId: number | null): boolean {
-  if (standsTo(instance, push.hash) === 'applying') return true
-  const { offer } = instance
-  if (offer === null || offer.generation !== push.generation || offer.ended !== null) return false
-  return connectionId !== null && offer.leftOn === connectionId
-}
-
-/** The offer of this push to an instance; null where its newest is of another one, or there is none. */
-const offerOf = ({ offer }: Instance, { push }: FollowedPush): Instance['offer'] =>
-  offer?.generation === push.generation ? offer : null
 
 /** Is what an instance says of a push's config about this push, and not what it had said before? */
 const isAnswer = (

@@ -1,7 +1,7 @@
 import { SERVER_CAPABILITIES } from '../../opamp/report.ts'
 import { NO_RHYTHM } from '../decide/poll-rhythm.ts'
 import type { Instance } from '../state/model.ts'
-import { FULL_STATE_TOKENS, VERSION_TOKENS } from './tokens.ts'
+import { CONNECTION_TOKENS, FULL_STATE_TOKENS, VERSION_TOKENS } from './tokens.ts'
 
 /** The capabilities this server has: it takes status and effective configs, and offers remote configs. */
 export const OUR_CAPABILITIES =
@@ -15,6 +15,8 @@ const ALL_TOKENS = {
   fullStateTokenMs: 0,
   versionTokens: VERSION_TOKENS.burst,
   versionTokenMs: 0,
+  connectionTokens: CONNECTION_TOKENS.burst,
+  connectionTokenMs: 0,
 }
 
 /** An instance of which nothing is known yet but its uid. */
@@ -30,9 +32,11 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     rival: null,
     evictedConnectionId: null,
     sequenceNum: null,
+    formerNum: null,
     isDescribed: false,
     undescribedSinceMs: null,
     isAnnounced: false,
+    isUntold: false,
     podName: '',
     version: '',
     type: 'sdk',

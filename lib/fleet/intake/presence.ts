@@ -9,10 +9,11 @@ import { LOAD_CHUNK } from '../state/load-fleet.ts'
 import type { Instance, Workload } from '../state/model.ts'
 import { forgetOfferConnection, leaveEarlierOffers, withdrawOffer } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
-import type { StandStill } from '../state/stand-still.ts'
 import type { ConfigReports } from './config-reports.ts'
 import type { HealthTimes } from './health-times.ts'
 import { OUR_CAPABILITIES } from './new-instance.ts'
+import type { TargetLosses } from './target-losses.ts'
+import { CONNECTION_TOKENS, tokensLeft } from './tokens.ts'
 
 /** How long to wait for a live instance to say what it is and what it runs. */
 const UNKNOWN_MS = 60_000
@@ -33,24 +34,24 @@ export const saidBetween = (nowMs: number, { agoMs = 0, leastAgoMs = 0 }: SaidAg
 export class Presence {
   readonly #parts: FleetParts
   readonly #reports: ConfigReports
+  readonly #losses: TargetLosses
   readonly #components: ComponentLists
   readonly #health: HealthTimes
-  readonly #standStill: StandStill
 
   constructor(
     parts: FleetParts,
     intake: {
       reports: ConfigReports
+      losses: TargetLosses
       components: ComponentLists
       health: HealthTimes
-      standStill: StandStill
     },
   ) {
     this.#parts = parts
     this.#reports = intake.reports
+    this.#losses = intake.losses
     this.#components = intake.components
     this.#health = intake.health
-    this.#standStill = intake.standStill
   }
 
   /** A live instance has changed in something that its workload's record follows from. */
@@ -70,6 +71,7 @@ export class Presence {
     const nowMs = this.#parts.deps.clock.monotonicMs()
     instance.boundMs = saidBetween(nowMs, said)
     leaveEarlierOffers(instance)
+    instance.formerNum = null
     instance.hasBeenAnswered = false
     instance.hasAskedFullState = false
     instance.askedComponentsHash = null
@@ -94,14 +96,23 @@ export class Presence {
       // A poller keeps one connection object for all its polls: after an absence it counts as a new connection.
       forgetOfferConnection(instance)
     }
-    if (isBack) this.#reports.returned(instance)
+    if (isBack) this.#losses.returned(instance)
   }
 
   /** The agent restarted while its connection stayed open: what it was applying was lost with its process. */
   startedAnew(instance: Instance): void {
-    this.#reports.lost(instance, instance.connection?.id ?? null, { mayBeAnother: true })
+    this.#losses.lost(instance, instance.connection?.id ?? null)
+    instance.formerNum = instance.sequenceNum
     forgetOfferConnection(instance)
-    this.#reports.returned(instance)
+    // What it runs is not known until it says so again.
+    instance.reported = { isKnown: false }
+    this.#losses.returned(instance)
+  }
+
+  /** It counts on from where it was before it seemed to start anew: that was another agent under this uid. */
+  goesOnAsBefore(instance: Instance): void {
+    instance.formerNum = null
+    this.#losses.wereAnothers(instance)
   }
 
   /** Two agents polled under one uid: what is known may be the other's, so whichever keeps the uid is asked. */
@@ -143,11 +154,28 @@ export class Presence {
     }
   }
 
-  /** Write into the workload's history that the instance is connected, once. */
+  /**
+   * Write into the workload's history that the instance is connected, once. One that reconnects over and over would fill
+   * it: of its connections only some are written there.
+   */
   announce(instance: Instance, workload: Workload): void {
-    if (instance.isAnnounced) return
+    if (instance.isAnnounced || instance.isUntold) return
+    if (!this.#takeConnectionToken(instance)) {
+      instance.isUntold = true
+      return
+    }
     instance.isAnnounced = true
     this.event(instance, workload, 'connected')
+  }
+
+  #takeConnectionToken(instance: Instance): boolean {
+    const nowMs = this.#parts.deps.clock.monotonicMs()
+    const { connectionTokens, connectionTokenMs } = instance
+    const tokens = tokensLeft(CONNECTION_TOKENS, connectionTokens, nowMs - connectionTokenMs)
+    if (tokens === 0) return false
+    instance.connectionTokens = tokens - 1
+    instance.connectionTokenMs = nowMs
+    return true
   }
 
   /** Write an event of the instance into the workload's history. */
@@ -203,7 +231,7 @@ export class Presence {
     this.#parts.state.httpInstances.delete(instance)
     this.#parts.state.unknownReported.delete(instance)
     interruptComponentWait(this.#parts.state, instance)
-    if (how === 'lost') this.#reports.lost(instance, connection.id)
+    if (how === 'lost') this.#losses.lost(instance, connection.id)
     instance.connection = null
     instance.rival = null
     instance.evictedConnectionId = null
@@ -243,6 +271,7 @@ export class Presence {
     if (instance.isAnnounced && instance.workload !== null)
       this.event(instance, instance.workload, 'disconnected', { at })
     instance.isAnnounced = false
+    instance.isUntold = false
   }
 
   /** An agent that is away had said goodbye, or its socket had ended, before muster lost the link to its front. */
@@ -253,7 +282,7 @@ export class Presence {
     instance.hasDeparted = isGoodbye
     this.#announceEnd(instance, cutOff?.at ?? instance.lastMessageAt)
     if (isGoodbye) this.#reports.gone(instance)
-    else this.#reports.lost(instance, connectionId)
+    else this.#losses.lost(instance, connectionId)
   }
 
   /** After the start of this process every workload has a grace; one with a slow poller has a longer one. */
@@ -300,16 +329,10 @@ export class Presence {
     for (const workload of this.#parts.state.healthWatch) this.#parts.writer.deriveSoon(workload)
   }
 
-  /** How long something has lasted that others could have ended, had this process heard them. */
-  #lastedMs(sinceMs: number, nowMs: number): number {
-    return nowMs - sinceMs - this.#standStill.deafMs(sinceMs)
-  }
-
   #endGraces(nowMs: number): void {
-    const { graceMs } = this.#parts.deps
     for (const workload of this.#parts.state.inGrace) {
       const { graceUntilMs } = workload
-      if (graceUntilMs === null || this.#lastedMs(graceUntilMs - graceMs, nowMs) < graceMs) continue
+      if (graceUntilMs === null || nowMs < graceUntilMs) continue
       this.#parts.state.inGrace.delete(workload)
       workload.graceUntilMs = null
       if (workload.live.count > 0) continue
@@ -323,7 +346,7 @@ export class Presence {
   #forgetAway(nowMs: number): void {
     for (const instance of this.#parts.state.away) {
       const { awaySinceMs } = instance
-      if (awaySinceMs === null || this.#lastedMs(awaySinceMs, nowMs) < this.#parts.deps.graceMs) continue
+      if (awaySinceMs === null || nowMs - awaySinceMs < this.#parts.deps.graceMs) continue
       this.#announceEnd(instance, instance.cutOff?.at ?? instance.lastMessageAt)
       this.forget(instance)
       this.#reports.gone(instance)
@@ -359,6 +382,7 @@ export class Presence {
       isDescribed: false,
       undescribedSinceMs: null,
       isAnnounced: false,
+      isUntold: false,
       attributes: null,
       reported: { isKnown: false },
       hasAskedFullState: true,
@@ -373,7 +397,7 @@ export class Presence {
   #dropSilentPollers(nowMs: number): void {
     for (const instance of this.#parts.state.httpInstances) {
       const { lastMessageMs, rhythm } = instance
-      if (this.#lastedMs(lastMessageMs, nowMs) >= goneAfterMs(rhythm)) this.leave(instance, 'lost')
+      if (nowMs - lastMessageMs >= goneAfterMs(rhythm)) this.leave(instance, 'lost')
     }
   }
 }

@@ -135,7 +135,10 @@ export class Receiver {
    */
   #mayHaveLeft(instance: Instance, place: string | undefined, agoMs: number): boolean {
     const { connection, cutOff, hasDeparted, isSaidAgain } = instance
-    if (hasDeparted || (connection !== null && !isSaidAgain)) return false
+    if (hasDeparted) return false
+    // Told beyond the limit of unconfirmed reports, over the link on which it is known.
+    if (connection !== null && place !== undefined && connection.place === place) return true
+    if (connection !== null && !isSaidAgain) return false
     const isThere = connection === null && cutOff !== null && cutOff.place === place
     return isThere || this.#isUnheardSince(instance, agoMs)
   }
@@ -173,12 +176,16 @@ export class Receiver {
     const isToldOfGap = about.isCaughtUp === false && isWhereItWas(instance, connection)
     const isUnsteady = this.#noteSequence(instance, connection, report)
     const hasGap = isToldOfGap || (isUnsteady && about.isCaughtUp !== true)
+    if (hasGap && !isStart && instance.formerNum === report.sequenceNum - 1)
+      this.#presence.goesOnAsBefore(instance)
     const mayLack = connection.transport === 'http' && !isStart && (isFirstAgain || hasGap)
     const isWhole =
       report.attributes !== null && !(mayLack && isPart(report, capabilitiesOf(instance, report)))
     // Messages were lost with the old connection or agent process: what it runs is not known until it says so again.
-    if (isStart || (hasGap && instance.connection !== connection)) instance.reported = { isKnown: false }
+    if (hasGap && instance.connection !== connection) instance.reported = { isKnown: false }
+    const { hasDeparted } = instance
     this.#presence.bind(instance, connection, about)
+    if (hasDeparted) this.#homes.rememberWhereabouts(instance)
     const isConfigLost = noteConfigReader(instance, report, about.reader ?? null, isWhole)
     this.#merge(instance, report, { wasLive, isWhole, leastAgoMs: about.leastAgoMs })
     const isRetransmission = about.isRetransmission === true
@@ -223,6 +230,7 @@ export class Receiver {
       instance.awaySinceMs = this.#parts.deps.clock.monotonicMs()
       this.#presence.hadLeft(instance, true)
     } else this.#presence.leave(instance, 'goodbye')
+    this.#homes.rememberWhereabouts(instance)
   }
 
   /**

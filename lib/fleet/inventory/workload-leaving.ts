@@ -6,9 +6,9 @@ import { type Alert, listOpenAlertsOf, resolveAlertsOfWorkloads } from '../../st
 import type { Db } from '../../store/db.ts'
 import { archiveIfDisconnected, deleteWorkload } from '../../store/workloads.ts'
 import type { CommitTurns } from '../pushes/commit-turns.ts'
+import { dropJoiner } from '../state/drop-joiner.ts'
 import { endForgotten } from '../state/end-forgotten.ts'
-import { removeJoiner } from '../state/followed-push.ts'
-import type { FollowedPush, Workload } from '../state/model.ts'
+import type { Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { knownPushes } from '../state/state.ts'
 
@@ -138,18 +138,11 @@ export class WorkloadLeaving {
         uids.delete(uid)
         if (uids.size === 0) workload.quarantinedInstances.delete(hash)
       }
-      for (const followed of knownPushes(workload)) this.#forgetTarget(followed, uid)
+      for (const followed of knownPushes(workload)) {
+        dropJoiner(this.#parts, followed, uid)
+        endForgotten(this.#parts, followed, followed.targets.get(uid))
+      }
     }
-  }
-
-  #forgetTarget(followed: FollowedPush, uid: string): void {
-    const { writer } = this.#parts
-    const target = followed.targets.get(uid)
-    if (target !== undefined && removeJoiner(followed, uid)) {
-      writer.push(followed)
-      writer.forgetTarget({ pushId: followed.push.pushId, instanceUid: uid, at: target.updatedAt })
-    }
-    endForgotten(this.#parts, followed, followed.targets.get(uid))
   }
 }
 

@@ -3,20 +3,14 @@ import type { ServerMessage } from '../../opamp/report.ts'
 import { tellAgent } from '../../opamp/tell-agent.ts'
 import type { PushTarget } from '../../store/push-targets.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
+import { diedTooOften } from '../decide/losses.ts'
 import { decideOffer, type OfferCause, REPEATS_MAX } from '../decide/offer.ts'
 import { pollSlackMs } from '../decide/poll-rhythm.ts'
 import { runsAnother, standsTo } from '../decide/standing.ts'
 import { causeOfSilence, errorOfEnd } from '../decide/target-end.ts'
 import { beginOffer } from '../state/begin-offer.ts'
 import { awaitsComponents } from '../state/component-lists.ts'
-import {
-  addTarget,
-  diedTooOften,
-  isWaitedOut,
-  moveTarget,
-  newTarget,
-  openTargetsOf,
-} from '../state/followed-push.ts'
+import { addTarget, isWaitedOut, moveTarget, newTarget, openTargetsOf } from '../state/followed-push.ts'
 import { inChunks } from '../state/in-chunks.ts'
 import { connectionIdOf, type FollowedPush, type Instance, type Workload } from '../state/model.ts'
 import {

@@ -79,7 +79,7 @@ export async function findObstacle(
   )
   const freezeOver = openFreeze(freeze)
   for (const { path, workload, hash, ...exemptions } of wishes) {
-    const reservation = of.get(workload.id) ?? { isHeld: false, managedBy: null, fleetKeptBy: null }
+    const reservation = of.get(workload.id) ?? { isHeld: false, keeper: null }
     const facts = {
       ...reservation,
       ...ownFacts(workload, hash, exemptions.ownPushId),

@@ -75,17 +75,40 @@ export class RolloutEngine {
         this.#parts.state.rollingOut.delete(workload)
         continue
       }
-      if (rollout.stored.status !== 'running') delete rollout.unsettled
+      if (rollout.stored.status !== 'running') {
+        delete rollout.unsettled
+        delete rollout.dueSinceMs
+      }
       if (rollout.stored.status !== 'running' || workload.hasStoppedOffers || this.#busy.has(workload))
         continue
       const nowMs = this.#parts.deps.clock.monotonicMs()
       if (nowMs < (rollout.hold?.untilMs ?? 0)) continue
       const facts = this.#steps.factsOf(workload, rollout)
       const verdict = decideStage(facts)
-      const isStill = verdict.kind === 'wait' || verdict.kind === 'converged'
+      const waitsForAway = this.#waitsForAway(workload, rollout, verdict, nowMs)
+      const isStill = verdict.kind === 'wait' || verdict.kind === 'converged' || waitsForAway
       noteUnsettled(rollout, isStill ? facts : { openUids: [], startingUids: [] }, nowMs)
-      if (verdict.kind !== 'wait') this.#step(workload, rollout, verdict)
+      if (verdict.kind === 'wait' || waitsForAway) continue
+      this.#step(workload, rollout, verdict)
     }
+  }
+
+  /**
+   * Whether a stage waits for agents of its workload that are away and may come back: the next one would be sized without
+   * them, and the last would be done with whoever is there. For the grace at most, by which each of them is back or gone:
+   * where others leave as these come back, it would wait for ever.
+   */
+  #waitsForAway(workload: Workload, rollout: Rollout, { kind }: StageVerdict, nowMs: number): boolean {
+    if (kind !== 'advance' && kind !== 'complete') {
+      // Kept while it waits: a member that is not well now and then must not begin the wait anew.
+      if (kind !== 'wait') delete rollout.dueSinceMs
+      return false
+    }
+    rollout.dueSinceMs ??= nowMs
+    if (nowMs - rollout.dueSinceMs >= this.#parts.deps.graceMs) return false
+    for (const { connection, hasDeparted } of workload.instances)
+      if (connection === null && !hasDeparted) return true
+    return false
   }
 
   #step(workload: Workload, rollout: Rollout, verdict: Exclude<StageVerdict, { kind: 'wait' }>): void {

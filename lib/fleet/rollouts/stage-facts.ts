@@ -1,11 +1,12 @@
 import type { PushTarget } from '../../store/push-targets.ts'
 import type { GateMeasures } from '../../store/rollouts.ts'
+import { DOING_MS } from '../decide/losses.ts'
 import type { StageFacts } from '../decide/rollout.ts'
 import { isLastStage, isUnpromoted } from '../decide/rollout-standing.ts'
 import { standsTo } from '../decide/standing.ts'
 import { isHealthAwaited } from '../decide/status.ts'
 import { isDegradingNow } from '../state/derive.ts'
-import { DOING_MS, isLostOut } from '../state/followed-push.ts'
+import { isLostOut } from '../state/followed-push.ts'
 import type { Instance, Rollout, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 

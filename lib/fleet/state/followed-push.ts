@@ -2,7 +2,8 @@ import type { Clock } from '../../clock.ts'
 import { tellingRank } from '../../model/telling-cause.ts'
 import type { PushTarget, TargetState } from '../../store/push-targets.ts'
 import type { AgentError } from '../../store/pushes.ts'
-import { decidePush, LOSSES_MIN, type PushVerdict } from '../decide/push.ts'
+import { hasJustApplied } from '../decide/losses.ts'
+import { decidePush, type PushVerdict } from '../decide/push.ts'
 import { WAITED_MAX_MS } from '../decide/target-end.ts'
 import type { FollowedPush, Instance } from './model.ts'
 
@@ -108,13 +109,14 @@ export function removeJoiner(followed: FollowedPush, uid: string): boolean {
   followed.targets.delete(uid)
   followed.awaiting.delete(target)
   followed.waited.delete(target)
+  followed.lostJoiners.delete(uid)
   const { counts } = followed.push
   counts.joined--
   if (target.state === 'failed') followed.failedCount--
   if (!target.isTarget) return true
   counts.target--
   if (isCounted(target.state)) counts[target.state]--
-  forgiveLosses(followed, target)
+  setLosses(followed, target, 0)
   return true
 }
 
@@ -158,50 +160,40 @@ export function newTarget(
   }
 }
 
-/** Note that a target's connection ended after its offer, without a goodbye and not by muster. */
-export function noteLoss(followed: FollowedPush, target: PushTarget, now: Date): void {
-  target.losses++
-  target.updatedAt = now
-  if (!target.isTarget) return
-  if (target.losses === 1) followed.lostCount++
-  followed.lossCount++
-}
-
-/** The losses of a target count no more: it runs the config after all, or it is tried again after it had failed. */
-export function forgiveLosses(followed: FollowedPush, target: PushTarget): void {
-  if (target.isTarget && target.losses > 0) {
-    followed.lostCount--
-    followed.lossCount -= target.losses
+/** Note how often a target was lost: its connection ended after its offer, without a goodbye and not by muster. */
+export function setLosses(followed: FollowedPush, target: PushTarget, losses: number): void {
+  if (target.isTarget) {
+    followed.lostCount += Number(losses > 0) - Number(target.losses > 0)
+    followed.lossCount += losses - target.losses
   }
-  target.losses = 0
+  target.losses = losses
 }
 
-/** Was the agent of this target lost too often with the config that it had applied? It fails it as soon as it wants it again. */
-export const diedTooOften = (target: PushTarget | undefined): boolean =>
-  target?.state === 'applied' && target.losses >= LOSSES_MIN
+/** How long ago the target applied the config; null where it has not. Below zero where the clock was put back since. */
+export const appliedAgoMs = ({ state, endedAt }: PushTarget, now: Date): number | null =>
+  state === 'applied' && endedAt !== null ? now.getTime() - endedAt.getTime() : null
 
-/** For how long after an instance has applied a config its end is taken to be the config's doing; ms. */
-export const DOING_MS = 10 * 60_000
+/** How many of those that joined, were lost and stayed away a push keeps. */
+const LOST_JOINERS_MAX = 100
 
-/** Did the target apply the config so short a time ago that what happens to its agent is taken to be its doing? */
-export function hasJustApplied({ state, endedAt }: PushTarget, now: Date): boolean {
-  if (state !== 'applied' || endedAt === null) return false
-  // Below zero the clock was put back, and it is not known how long ago that was.
-  const agoMs = now.getTime() - endedAt.getTime()
-  return agoMs >= 0 && agoMs < DOING_MS
+/** Note that a lost joiner stays away; returns the one that has for the longest where these are too many. */
+export function noteLostJoiner({ lostJoiners }: FollowedPush, uid: string): string | null {
+  lostJoiners.delete(uid)
+  lostJoiners.add(uid)
+  const [oldest] = lostJoiners
+  if (lostJoiners.size <= LOST_JOINERS_MAX || oldest === undefined) return null
+  lostJoiners.delete(oldest)
+  return oldest
 }
 
-/**
- * The agent of a target leaves. One that has lived with the config for a while is forgiven what was lost before: that it
- * said that it had applied it is not enough, as it may die of it right after.
- */
-export function forgiveSurvivor(followed: FollowedPush, target: PushTarget, now: Date): void {
-  if (target.state === 'applied' && !hasJustApplied(target, now)) forgiveLosses(followed, target)
-}
+/** The offer of this push to an instance; null where its newest is of another one, or there is none. */
+export const offerOf = ({ offer }: Instance, { push }: FollowedPush): Instance['offer'] =>
+  offer?.generation === push.generation ? offer : null
 
 /** Note that a target's agent vanishes; where it applied the config long ago that says nothing of the config. */
 export function noteMissing({ missing }: FollowedPush, target: PushTarget, now: Date): void {
-  if (target.isTarget && hasJustApplied(target, now)) missing.set(target.instanceUid, false)
+  if (target.isTarget && hasJustApplied({ state: target.state, appliedAgoMs: appliedAgoMs(target, now) }))
+    missing.set(target.instanceUid, false)
 }
 
 /** Note that a target's agent stayed away for longer than the grace. */
@@ -262,6 +254,7 @@ export function followPush(
     lostOutCount: 0,
     failedCount: 0,
     missing: new Map(),
+    lostJoiners: new Set(),
     startedWell: false,
     beginning: 0,
     isFromBefore,

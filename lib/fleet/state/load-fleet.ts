@@ -42,7 +42,9 @@ export async function loadFleet(db: Database, state: FleetState, log: Log): Prom
   for await (const some of inTurns(await listAgentHomes(db, HOMES_MAX), LOAD_CHUNK)) {
     for (const home of some) {
       state.homes.set(home.instanceUid, home.workloadId)
-      state.knownAtStart.add(home.instanceUid)
+      // One that describes itself again is seen later than it said goodbye.
+      const hasDeparted = home.departedAt !== null && home.departedAt >= home.seenAt
+      if (!hasDeparted) state.knownAtStart.add(home.instanceUid)
       if (home.unhealthySince !== null) state.unhealthyStored.set(home.instanceUid, home.unhealthySince)
       if (home.pollIntervalMs !== null) state.keepRhythm(home.instanceUid, storedRhythm(home.pollIntervalMs))
     }

@@ -62,6 +62,8 @@ export interface FollowedPush {
    * had: by uid, whether they have stayed away for longer than the grace.
    */
   missing: Map<string, boolean>
+  /** Instances that joined, were lost with it and have stayed away since: by uid, the longest first. */
+  lostJoiners: Set<string>
   /**
    * Every live instance was healthy when it was assigned; false also where that is not known, as of a push that was
    * loaded from the database.
@@ -85,6 +87,8 @@ export interface Rollout {
   awaitedUids?: string[] | undefined
   /** Set while of some members of its running stage it is still to be seen how healthy they are. */
   unsettled?: UnsettledMembers
+  /** Since when its next stage, or its end, is due; monotonic. Absent while it is not. */
+  dueSinceMs?: number
   /** Set while something keeps it from its next stage, which is asked again at `untilMs`; monotonic. */
   hold?: StageHold & { untilMs: number }
 }
@@ -126,12 +130,16 @@ export interface Instance {
   /** Id of the connection of a second agent with this uid, which was given a new uid and may still use the old one. */
   evictedConnectionId: number | null
   sequenceNum: number | null
+  /** The same before its process started anew on the connection that it had; null where it did not. */
+  formerNum: number | null
   /** It described itself to this process. Without that, its workload may still be known from before. */
   isDescribed: boolean
   /** Monotonic; set while its description is waited for, and nothing is offered to it meanwhile. */
   undescribedSinceMs: number | null
   /** The workload's history has a `connected` event for its present connection. */
   isAnnounced: boolean
+  /** It has not, as the agent reconnects too often for that. */
+  isUntold: boolean
   podName: string
   version: string
   type: 'collector' | 'sdk'
@@ -197,6 +205,9 @@ export interface Instance {
   /** How many more changes of its version might have been written down right after the last one, and when that was. */
   versionTokens: number
   versionTokenMs: number
+  /** The same of its connections. */
+  connectionTokens: number
+  connectionTokenMs: number
   /** Hash of the component list that it was asked for on this connection. */
   askedComponentsHash: string | null
   /** How often it was asked for that list on this connection. */

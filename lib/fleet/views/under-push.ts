@@ -1,6 +1,6 @@
 import type { Push } from '../../store/pushes.ts'
 import type { UnderPush } from '../../wire/workloads.ts'
-import { DOING_MS } from '../state/followed-push.ts'
+import { DOING_MS } from '../decide/losses.ts'
 import type { FollowedPush, Instance } from '../state/model.ts'
 import { assignmentOf } from '../state/state.ts'
 

@@ -205,7 +205,8 @@ async function openSession(
         // Whoever is a user of its own now waits for no link any more.
         await deleteLinkRequestOf(tx, issuer, subject)
       } else await noteExternalId(tx, { userId, issuer, subject }, now)
-      await noteProviderNames(tx, userId, identity.names, now)
+      const vouched = identity.email === null ? null : toEmailKey(identity.email)
+      await noteProviderNames(tx, userId, { names: identity.names, vouched }, now)
       // The provider made or regrouped this account, as an administrator could: its issuer counts as an author of what
       // the account requests.
       const change = { userId, byId: issuer, isNew: person.isNew, now }

@@ -68,12 +68,30 @@ const parameterTexts = defineTexts({
 export const describeParameters = (parameters: Readonly<Record<string, string>> | undefined): string =>
   sayParameters(say(parameterTexts), parameters).join(', ')
 
+const unreachedTexts = defineTexts({
+  en: { address: (value: string) => `cannot reach ${value}` },
+  fr: { address: (value: string) => `${value} injoignable` },
+})
+
+/** A host that is not found, or an address that does not answer: that says already why. Empty where neither is known. */
+export function describeUnreached({
+  unknown_host: host,
+  address,
+}: Readonly<Record<string, string>> = {}): string {
+  if (address !== undefined) return say(unreachedTexts).address(address)
+  return host === undefined ? '' : describeParameters({ unknown_host: host })
+}
+
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
 /** The cause of an error in the reader's language, with what it is about. */
 export function describeError(error: {
   error_cause?: string | undefined
   error_title?: string | undefined
   error_parameters?: Readonly<Record<string, string>> | undefined
 }): string {
+  const unreached = error.error_cause === 'connection_failed' ? describeUnreached(error.error_parameters) : ''
+  if (unreached !== '') return capitalized(unreached)
   const about = describeParameters(error.error_parameters)
   const cause = describeCause(error.error_cause, error.error_title)
   return about === '' || cause === '' ? cause : `${cause} (${about})`

@@ -106,6 +106,8 @@ export const changeTexts = defineTexts({
     environmentWord: 'environment',
     production: 'production',
     reachesProduction: 'This is production: the push asks for it in writing.',
+    reachStages: (sizes: string) => `In stages, unless whoever pushes asks for all at once: ${sizes}`,
+    reachAtOnce: 'All at once, unless whoever pushes asks for stages.',
     reachNames: 'Which instances',
     reachMore: (count: number) => `and ${n(count)} more`,
     excluded: {
@@ -126,8 +128,10 @@ export const changeTexts = defineTexts({
     complains: (line: number) => `Line ${line} fails in what runs:`,
     complainsChanged: 'Fails in what runs; this draft changes it:',
     comment: 'Comment for the reviewer',
+    commentHint: 'Its first line is what the request is called everywhere.',
     group: 'Target group',
-    groupHint: 'Optional. Requests for different groups wait beside each other.',
+    groupHint:
+      'Optional: any name, such as edge. A new request takes the place of the one that waits for the same group; those for others wait beside it.',
     environment: 'Target environment',
     prodConfirm: 'I know that this reaches production.',
     request: 'Request approval',
@@ -160,6 +164,7 @@ export const changeTexts = defineTexts({
     askChanges: 'Ask for changes',
     changesNeedComment: 'Write a comment: what should be changed first?',
     commented: 'Said. The request still waits.',
+    commentedApproved: 'Said. It is approved all the same, and whoever pushes it is shown this.',
     reject: 'Reject',
     rejectLead: 'It is over with this: nobody can approve or push it any more. A new draft can be requested.',
     rejectNeedsComment: 'Say why it is rejected.',
@@ -211,7 +216,7 @@ export const changeTexts = defineTexts({
     pushReach: (name: string, environment: string, count: number, stages: readonly number[] | null) =>
       `To ${name}${environment && `, ${environment}`}: ${formatNumber(count)} ${plural(count, 'instance', 'instances')}${stages ? ` in ${formatNumber(stages.length)} stages (${stages.map((size) => formatNumber(size)).join(', ')})` : ', all at once'}.`,
     pushNow: 'Push now',
-    pushComment: 'Comment for the record',
+    pushComment: (isNeeded: boolean) => `Comment for the record${isNeeded ? '' : ' (optional)'}`,
     pushNeedsComment: 'A push to production needs a comment.',
     pushNeedsApproval: 'It must be approved first.',
     pushTyped: (name: string) => `This reaches production. Type ${name} to confirm.`,
@@ -236,7 +241,7 @@ export const changeTexts = defineTexts({
     stageFault: 'Write shares between 0 and 100, such as 10, 50.',
     stageDwellFault: 'Write whole seconds, at most a week.',
     stagePreview: (sizes: readonly number[], total: number) =>
-      `${sizes.map((size) => n(size)).join(', then ')} of ${n(total)} ${plural(total, 'instance', 'instances')}.`,
+      `${[...new Set(sizes)].map((size) => n(size)).join(', then ')} of ${n(total)} ${plural(total, 'instance', 'instances')}.`,
     stageDwell: 'Wait after each stage, in seconds',
     stageGates: 'Stop when',
     gates: { no_failure: 'an instance fails', health: 'health gets worse', drift: 'instances drift' },
@@ -337,6 +342,8 @@ export const changeTexts = defineTexts({
     environmentWord: 'environnement',
     production: 'production',
     reachesProduction: 'C’est la production : la poussée le fait écrire.',
+    reachStages: (sizes: string) => `Par étapes, sauf si qui pousse demande toutes à la fois : ${sizes}`,
+    reachAtOnce: 'Toutes à la fois, sauf si qui pousse demande des étapes.',
     reachNames: 'Quelles instances',
     reachMore: (count: number) => `et ${n(count)} de plus`,
     excluded: {
@@ -357,8 +364,10 @@ export const changeTexts = defineTexts({
     complains: (line: number) => `La ligne ${line} est en défaut dans ce qui tourne :`,
     complainsChanged: 'En défaut dans ce qui tourne ; ce brouillon le change :',
     comment: 'Commentaire pour le relecteur',
+    commentHint: 'Sa première ligne est le nom de la demande partout.',
     group: 'Groupe cible',
-    groupHint: 'Facultatif. Des demandes pour des groupes différents attendent côte à côte.',
+    groupHint:
+      'Facultatif : un nom quelconque, comme edge. Une nouvelle demande remplace celle qui attend pour le même groupe ; celles pour d’autres attendent à côté.',
     environment: 'Environnement cible',
     prodConfirm: 'Je sais que cela atteint la production.',
     request: 'Demander l’approbation',
@@ -391,6 +400,7 @@ export const changeTexts = defineTexts({
     askChanges: 'Demander des changements',
     changesNeedComment: 'Écrivez un commentaire : que faut-il changer d’abord ?',
     commented: 'C’est dit. La demande attend toujours.',
+    commentedApproved: 'C’est dit. Elle reste approuvée, et qui la pousse le verra.',
     reject: 'Rejeter',
     rejectLead:
       'C’en est fini : personne ne pourra plus l’approuver ni la pousser. Un nouveau brouillon peut être demandé.',
@@ -445,7 +455,7 @@ export const changeTexts = defineTexts({
     pushReach: (name: string, environment: string, count: number, stages: readonly number[] | null) =>
       `Vers ${name}${environment && `, ${environment}`} : ${formatNumber(count)} ${plural(count, 'instance', 'instances')}${stages ? ` en ${formatNumber(stages.length)} étapes (${stages.map((size) => formatNumber(size)).join(', ')})` : ', d’un coup'}.`,
     pushNow: 'Pousser maintenant',
-    pushComment: 'Commentaire pour le registre',
+    pushComment: (isNeeded: boolean) => `Commentaire pour le registre${isNeeded ? '' : ' (facultatif)'}`,
     pushNeedsComment: 'Une poussée en production demande un commentaire.',
     pushNeedsApproval: 'Elle doit d’abord être approuvée.',
     pushTyped: (name: string) => `Ceci atteint la production. Saisissez ${name} pour confirmer.`,
@@ -470,7 +480,7 @@ export const changeTexts = defineTexts({
     stageFault: 'Écrivez des parts entre 0 et 100, comme 10, 50.',
     stageDwellFault: 'Écrivez des secondes entières, une semaine au plus.',
     stagePreview: (sizes: readonly number[], total: number) =>
-      `${sizes.map((size) => n(size)).join(', puis ')} ${plural(total, 'instance', 'instances')} sur ${n(total)}.`,
+      `${[...new Set(sizes)].map((size) => n(size)).join(', puis ')} ${plural(total, 'instance', 'instances')} sur ${n(total)}.`,
     stageDwell: 'Attente après chaque étape, en secondes',
     stageGates: 'S’arrêter quand',
     gates: {

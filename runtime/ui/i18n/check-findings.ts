@@ -5,7 +5,11 @@ import { defineTexts } from './define.ts'
  * since any page may have to say why a config was refused.
  */
 export const findingTexts = defineTexts({
-  en: {} as Record<string, string>,
+  en: {
+    // The service names checks by their ids, and the settings of its binary.
+    depends_on_failed_check: 'It depends on a check that failed.',
+    otelcol_runtime_disabled: 'Trial runs are switched off on this server.',
+  } as Record<string, string>,
   fr: {
     yaml_parse: 'Le YAML n’est pas lisible.',
     empty_config: 'La config est vide.',
@@ -19,7 +23,6 @@ export const findingTexts = defineTexts({
     available_components_missing: 'Le collecteur n’a pas dit quels composants il contient.',
     component_category_unreported: 'Le collecteur n’a rien dit de cette catégorie de composants.',
     component_not_installed: 'Ce composant n’est pas dans le collecteur.',
-    component_not_installed_everywhere: 'Ce composant manque à certaines instances.',
     target_version_unknown: 'La version du collecteur est inconnue.',
     target_version_too_old: 'La version du collecteur est sous le minimum.',
     otelcol_not_found: 'Le collecteur d’essai est introuvable.',
@@ -61,7 +64,7 @@ export const findingTexts = defineTexts({
     unknown_section: 'Cette section est inconnue.',
     unsupported_signal: 'Ce composant ne traite pas ce signal.',
     depends_on_failed_check: 'Dépend d’un contrôle qui a échoué.',
-    otelcol_runtime_disabled: 'L’essai est désactivé sur ce serveur.',
+    otelcol_runtime_disabled: 'Les essais sont désactivés sur ce serveur.',
   },
 })
 

@@ -24,6 +24,8 @@ export const fleetConfigTexts = defineTexts({
       `keeps ${workloadsEn(count)} that ${plural(count, 'is', 'are')} selected here too: both have the priority ${n(priority)}, and then a workload stays where it was. The one with the higher priority has ${plural(count, 'it', 'them')}.`,
     keptHigher: (count: number, priority: number) =>
       `has ${workloadsEn(count)} that ${plural(count, 'is', 'are')} selected here too: its priority is higher, ${n(priority)}.`,
+    keptByGit: (count: number) =>
+      `keeps ${workloadsEn(count)} that ${plural(count, 'is', 'are')} selected here too: Git has brought its version there, and only a fleet config of the same owner takes ${plural(count, 'it', 'them')} away.`,
     keptShort: (name: string, count: number) => `${name} keeps ${n(count)} that it selects too`,
     allKept: 'No workload is under it: others keep all that it selects.',
     needs: 'A name and a condition are needed.',
@@ -123,6 +125,8 @@ export const fleetConfigTexts = defineTexts({
       `garde ${workloadsEn(count)} qui ${plural(count, 'est choisi', 'sont choisis')} ici aussi : les deux ont la priorité ${n(priority)}, et un workload reste alors où il était. ${plural(count, 'Il revient', 'Ils reviennent')} à celle dont la priorité est la plus haute.`,
     keptHigher: (count: number, priority: number) =>
       `a ${workloadsEn(count)} qui ${plural(count, 'est choisi', 'sont choisis')} ici aussi : sa priorité est plus haute, ${n(priority)}.`,
+    keptByGit: (count: number) =>
+      `garde ${workloadsEn(count)} qui ${plural(count, 'est choisi', 'sont choisis')} ici aussi : Git y a apporté sa version, et seule une config de parc du même propriétaire ${plural(count, 'le', 'les')} lui prend.`,
     keptShort: (name: string, count: number) => `${name} en garde ${n(count)} qu’elle choisit aussi`,
     allKept: 'Aucun workload n’en relève : d’autres gardent tous ceux qu’elle choisit.',
     needs: 'Il faut un nom et une condition.',

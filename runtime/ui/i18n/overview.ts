@@ -29,6 +29,7 @@ export const overviewTexts = defineTexts({
     failingNow: (count: number, all: number) =>
       all === 1 ? 'failing' : `failing for ${n(count)} of ${n(all)}`,
     noAddress: 'no address in the config',
+    likely: 'by its name it is',
     andMore: (count: number) => `and ${n(count)} more`,
     more: (count: number) => `${n(count)} more`,
     changes: 'Changed in the last 24 hours',
@@ -53,6 +54,8 @@ export const overviewTexts = defineTexts({
     changed: (count: string, isOne: boolean) =>
       `${count} ${isOne ? 'change' : 'changes'} in the last 24 hours`,
     noneBad: 'none of them failed.',
+    ofOlder: (said: string, count: number) =>
+      `${said} The trouble of ${n(count)} of these workloads comes from a config that was pushed before.`,
     undecided: (said: string, count: number) =>
       `${said}; ${n(count)} ${plural(count, 'has', 'have')} not ended yet.`,
     broke: (said: string, count: number) => `${said}; since ${n(count)} of them instances are unhealthy.`,
@@ -86,6 +89,7 @@ export const overviewTexts = defineTexts({
     failingNow: (count: number, all: number) =>
       all === 1 ? 'en échec' : `en échec pour ${n(count)} sur ${n(all)}`,
     noAddress: 'pas d’adresse dans la config',
+    likely: 'd’après son nom, c’est',
     andMore: (count: number) => `et ${n(count)} ${plural(count, 'autre', 'autres')}`,
     more: (count: number) => `${n(count)} ${plural(count, 'autre', 'autres')}`,
     changes: 'Changé ces dernières 24 heures',
@@ -110,6 +114,8 @@ export const overviewTexts = defineTexts({
     changed: (count: string, isOne: boolean) =>
       `${count} ${isOne ? 'changement' : 'changements'} ces dernières 24 heures`,
     noneBad: 'aucun échec.',
+    ofOlder: (said: string, count: number) =>
+      `${said} Pour ${n(count)} de ces workloads, le problème vient d’une config poussée avant.`,
     undecided: (said: string, count: number) => `${said} ; ${n(count)} en suspens.`,
     broke: (said: string, count: number) =>
       `${said} ; depuis ${n(count)} d’entre eux, des instances sont en défaut.`,
@@ -142,7 +148,10 @@ export function describeFleet(of: FleetVerdict): { state: string; cause: string 
   // Of one that has not ended nobody knows yet whether it failed.
   const ended = of.openCount > 0 ? words.undecided(bad.replace(/\.$/, ''), of.openCount) : bad
   const said = of.brokeCount > 0 ? words.broke(ended.replace(/\.$/, ''), of.brokeCount) : ended
-  return { state, cause: `${changed}, ${said}` }
+  // Where nothing of today went wrong, one looks at what was pushed before.
+  const isOlder = of.badChangeCount + of.brokeCount === 0 && of.now.of_config_count > 0
+  const cause = `${changed}, ${said}`
+  return { state, cause: isOlder ? words.ofOlder(cause, of.now.of_config_count) : cause }
 }
 
 /** That nobody changed anything lately: with what is wrong that is no news where it comes from an older config. */

@@ -34,6 +34,11 @@ export const pushTexts = defineTexts({
       `${total === 1 ? 'Its instance is' : total === 2 ? 'Both instances are' : `All ${n(total)} instances are`} healthy again${since && ` (since ${since})`}.`,
     notHelped: (count: number, total: number) =>
       `${n(count)} of ${n(total)} ${plural(total, 'instance is', 'instances are')} unhealthy still, as before the push.`,
+    since: (count: number, total: number) =>
+      `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'is', 'are')} unhealthy since this push.`,
+    unhealthy: (count: number, total: number) =>
+      `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'is', 'are')} unhealthy now.`,
+    whatIsWrong: 'What is wrong, and what to do',
     difference: 'See the difference',
     bar: 'How far it got',
     noAnswer: (count: number) => `${n(count)} without an answer`,
@@ -102,6 +107,11 @@ export const pushTexts = defineTexts({
       `${total === 1 ? 'Son instance est' : total === 2 ? 'Les deux instances sont' : `Les ${n(total)} instances sont`} de nouveau ${plural(total, 'saine', 'saines')}${since && ` (depuis ${since})`}.`,
     notHelped: (count: number, total: number) =>
       `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} toujours en défaut, comme avant la poussée.`,
+    since: (count: number, total: number) =>
+      `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en défaut depuis cette poussée.`,
+    unhealthy: (count: number, total: number) =>
+      `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en défaut en ce moment.`,
+    whatIsWrong: 'Ce qui ne va pas, et que faire',
     difference: 'Voir la différence',
     bar: 'Où elle en est',
     noAnswer: (count: number) => `${n(count)} sans réponse`,

@@ -33,10 +33,10 @@ export const settingsTexts = defineTexts({
     addUser: 'Add the user',
     added: 'Added.',
     role: { viewer: 'viewer', editor: 'editor', administrator: 'administrator' } as Record<string, string>,
+    made: 'created',
     column: {
       email: 'E-mail',
       groups: 'Groups',
-      created: 'Created',
       login: 'Last signed in',
       labels: 'Labels',
       setBy: 'Set by',
@@ -142,10 +142,10 @@ export const settingsTexts = defineTexts({
     addUser: 'Ajouter l’utilisateur',
     added: 'Ajouté.',
     role: { viewer: 'lecteur', editor: 'éditeur', administrator: 'administrateur' },
+    made: 'créé',
     column: {
       email: 'Courriel',
       groups: 'Groupes',
-      created: 'Créé',
       login: 'Connexion',
       labels: 'Étiquettes',
       setBy: 'Posées par',

@@ -34,8 +34,9 @@ export const signOnTexts = defineTexts({
     missing: (name: string) => `${name}: there is no such group here`,
     setUp: 'How to set it up',
     steps: [
-      'Register a web application (authorization code with PKCE) at the provider, with the two addresses above.',
-      'Start muster with these settings; muster --check-config says whether it understood them.',
+      'Set MUSTER_PUBLIC_URL, the address by which browsers reach muster: the two addresses above derive from it, and stand there once muster was started with it.',
+      'Register a web application (authorization code with PKCE) at the provider, with those two addresses.',
+      'Start muster with the settings below; muster --check-config says whether it understood them.',
     ],
     settings: {
       MUSTER_PUBLIC_URL: 'the address of muster for browsers',
@@ -82,8 +83,9 @@ export const signOnTexts = defineTexts({
     missing: (name: string) => `${name} : ce groupe n’existe pas ici`,
     setUp: 'Comment la mettre en place',
     steps: [
-      'Enregistrez une application web (code d’autorisation avec PKCE) chez le fournisseur, avec les deux adresses ci-dessus.',
-      'Démarrez muster avec ces réglages ; muster --check-config dit s’il les a compris.',
+      'Réglez MUSTER_PUBLIC_URL, l’adresse de muster pour les navigateurs : les deux adresses ci-dessus en découlent, et y figurent une fois muster démarré avec elle.',
+      'Enregistrez une application web (code d’autorisation avec PKCE) chez le fournisseur, avec ces deux adresses.',
+      'Démarrez muster avec les réglages ci-dessous ; muster --check-config dit s’il les a compris.',
     ],
     settings: {
       MUSTER_PUBLIC_URL: 'l’adresse de muster pour les navigateurs',

@@ -7,7 +7,7 @@ export const kindTexts = defineTexts({
     kinds: 'Kinds of trouble',
     kind: {
       disconnected: 'disconnected',
-      unhealthy: 'mostly unhealthy',
+      unhealthy: 'most or all unhealthy',
       some_unhealthy: 'partly unhealthy',
       push_failed: 'config failed',
       rollout_halted: 'rollout halted',
@@ -24,7 +24,7 @@ export const kindTexts = defineTexts({
     kinds: 'Sortes de problèmes',
     kind: {
       disconnected: 'déconnectés',
-      unhealthy: 'surtout en défaut',
+      unhealthy: 'en défaut, tous ou presque',
       some_unhealthy: 'en partie en défaut',
       push_failed: 'config échouée',
       rollout_halted: 'déploiement arrêté',

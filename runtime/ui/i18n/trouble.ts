@@ -1,7 +1,7 @@
 import { sayTrouble, TROUBLE_WORDS } from '../../../lib/model/trouble-words.ts'
 import type { WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { nameOfPart } from '../logic/health.ts'
-import { describeParameters, describeWhy } from './causes.ts'
+import { describeUnreached, describeWhy } from './causes.ts'
 import { defineTexts, say } from './define.ts'
 import { formatNumber } from './format.ts'
 import { sayPart } from './parts.ts'
@@ -11,7 +11,6 @@ const n = formatNumber
 const troubleTexts = defineTexts({
   en: {
     ...TROUBLE_WORDS,
-    unreachable: (address: string) => `cannot reach ${address}`,
     because: (what: string, why: string) => `${what}: ${why}`,
   },
   fr: {
@@ -31,23 +30,19 @@ const troubleTexts = defineTexts({
       `${n(count)} sur ${n(total)} exécute${count === 1 ? '' : 'nt'} une autre config que demandé`,
     degraded: 'signale que quelque chose ne va pas',
     leaving: 'sa dernière instance est partie',
-    unreachable: (address: string) => `${address} injoignable`,
     outdated: 'sa version est trop ancienne',
     because: (what: string, why: string) => `${what} : ${why}`,
   },
 })
 
-const sayUnknownHost = (about: Readonly<Record<string, string>>): string =>
-  'unknown_host' in about ? describeParameters(about) : ''
-
 /** Why that is so: the part that complains, and its error; empty where it is not known. */
 export function describeReason(
   trouble: Pick<WorkloadTrouble, 'component'> & Parameters<typeof describeWhy>[0],
 ): string {
-  const { component, error_parameters: about = {} } = trouble
+  const { component, error_parameters: about } = trouble
   const part = component ? sayPart(nameOfPart(component)) : ''
   // A host that is named says already that it cannot be reached; where there is little room it comes first.
-  const host = about['address'] ? say(troubleTexts).unreachable(about['address']) : sayUnknownHost(about)
+  const host = describeUnreached(about)
   return host === ''
     ? because(part, describeWhy(trouble))
     : [host, part].filter((text) => text !== '').join(' · ')

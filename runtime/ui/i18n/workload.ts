@@ -101,7 +101,7 @@ export const workloadTexts = defineTexts({
         since: string,
       ): [string, string] => [
         `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'is', 'are')} unhealthy${what && `: ${what}`}.`,
-        `${error && `“${error}”${since && `, first ${since}`}. `}${first && `Look at the components of ${first} first.`}`,
+        `${error && `${error}${since && `, first ${since}`}. `}${first && `Look at the components of ${first} first.`}`,
       ],
       unhealthySince: (
         count: number,
@@ -114,9 +114,9 @@ export const workloadTexts = defineTexts({
         since: number,
       ): [string, string] => [
         `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'is', 'are')} unhealthy${since < count ? `, ${n(since)} of them` : ''} since config ${hash} was pushed (${ago} by ${who})${what && `: ${what}`}.`,
-        `${error && `“${error}”. `}All were healthy before.`,
+        `${error && `${error}. `}All were healthy before.`,
       ],
-      complaint: (what: string, error: string): string => (error ? `${what && `${what}: `}“${error}”.` : ''),
+      complaint: (what: string, error: string): string => (error ? `${what && `${what}: `}${error}.` : ''),
       rolloutStalled: (stage: number): [string, string] => [
         `The staged rollout halted in stage ${n(stage)}: nobody in it runs the config.`,
         'The others keep what they ran. Look at the stage, then continue, abort or roll back.',
@@ -371,7 +371,7 @@ export const workloadTexts = defineTexts({
         since: string,
       ): [string, string] => [
         `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en défaut${what && ` : ${what}`}.`,
-        `${error && `« ${error} »${since && `, d’abord ${since}`}. `}${first && `Regardez d’abord les composants de ${first}.`}`,
+        `${error && `${error}${since && `, d’abord ${since}`}. `}${first && `Regardez d’abord les composants de ${first}.`}`,
       ],
       unhealthySince: (
         count: number,
@@ -384,10 +384,9 @@ export const workloadTexts = defineTexts({
         since: number,
       ): [string, string] => [
         `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en défaut${since < count ? `, dont ${n(since)},` : ''} depuis la poussée de la config ${hash} (${ago} par ${who})${what && ` : ${what}`}.`,
-        `${error && `« ${error} ». `}Toutes allaient bien auparavant.`,
+        `${error && `${error}. `}Toutes allaient bien auparavant.`,
       ],
-      complaint: (what: string, error: string): string =>
-        error ? `${what && `${what} : `}« ${error} ».` : '',
+      complaint: (what: string, error: string): string => (error ? `${what && `${what} : `}${error}.` : ''),
       rolloutStalled: (stage: number): [string, string] => [
         `Le déploiement par étapes s’est arrêté à l’étape ${n(stage)} : personne n’y fait tourner la config.`,
         'Les autres gardent ce qu’elles exécutaient. Voyez l’étape, puis continuez, abandonnez ou revenez en arrière.',

@@ -2,14 +2,17 @@ import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 
-/** Whether a push helped: all are healthy again, since when where that is known, or so many are not. */
+/**
+ * Whether a push helped: all are healthy again, since when where that is known, or so many are not: as before it, since it, or
+ * for whatever reason.
+ */
 export type Helped =
   | { kind: 'healthy'; total: number; since: string | undefined }
-  | { kind: 'still'; count: number; total: number }
+  | { kind: 'still' | 'since' | 'unhealthy'; count: number; total: number }
 
 /**
- * Whether the newest push of a workload helped, where instances were unhealthy as it was pushed: what an alert said then, held to
- * how they are now. Null where none was, and of a push that is not applied or is not the newest.
+ * What the newest push of a workload did to the health of its instances: what an alert said as it was pushed, held to how they
+ * are now. Null where all were healthy and are, and of a push that is not applied or is not the newest.
  */
 export function judgeHelp(
   push: Pick<RevisionRecord, 'push_id' | 'status' | 'submitted_at'>,
@@ -23,10 +26,12 @@ export function judgeHelp(
       rule === 'workload_unhealthy' && from < at && (until === undefined || until > at),
   )
   const total = workload.connected_instance_count
-  if (before === undefined || total === 0) return null
-  const { kind, count = 0, unhealthy_count: beside = 0 } = workload.trouble ?? {}
+  if (total === 0) return null
+  const { kind, count = 0, unhealthy_count: beside = 0, under_push: cause } = workload.trouble ?? {}
   const sick = kind === 'unhealthy' || kind === 'some_unhealthy' ? count : beside
-  return sick > 0
-    ? { kind: 'still', count: sick, total }
-    : { kind: 'healthy', total, since: before.resolved_at }
+  if (sick === 0) return before === undefined ? null : { kind: 'healthy', total, since: before.resolved_at }
+  if (before !== undefined) return { kind: 'still', count: sick, total }
+  return cause?.push_id === push.push_id
+    ? { kind: 'since', count: cause.instance_count, total }
+    : { kind: 'unhealthy', count: sick, total }
 }

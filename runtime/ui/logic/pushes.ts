@@ -66,6 +66,10 @@ export const NEEDS_A_PUSH: ReadonlySet<PushAftermath['kind']> = new Set([
   'went_back_in_part',
 ])
 
+/** Whether what a push changed was taken back, or is being: then nobody has to roll it back any more. */
+export const isBack = (of: PushAftermath | undefined): boolean =>
+  of !== undefined && !NEEDS_A_PUSH.has(of.kind)
+
 /** The hashes that were ever applied, also by a push that failed or was overtaken later. */
 export const appliedHashes = (history: readonly RevisionRecord[]): ReadonlySet<string> =>
   new Set(

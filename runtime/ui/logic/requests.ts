@@ -14,6 +14,18 @@ export const REQUEST_LOOK: Record<ApprovalRecord['status'], readonly [Tone, Shap
   retired: ['idle', 'dot'],
 }
 
+/** Whether a request that is open waits for approvals, be it once more. */
+export const isWaiting = (of: Pick<ApprovalRecord, 'status' | 'approvals_short'>): boolean =>
+  of.status === 'pending' || of.approvals_short === true
+
+/** What was said of a request since its last approval, the first thing first; nothing of one that was never approved. */
+export const saidSinceApproval = ({
+  timeline,
+}: Pick<ApprovalRecord, 'timeline'>): ApprovalRecord['timeline'] => {
+  const approved = timeline.findLastIndex(({ what }) => what === 'approved')
+  return approved < 0 ? [] : timeline.slice(approved).filter(({ what }) => what === 'commented')
+}
+
 /** What a request is called: the first line of its comment, else its hash. */
 export const titleOf = (of: Pick<ApprovalRecord, 'request_comment' | 'draft_hash'>): string =>
   of.request_comment.split('\n')[0]?.trim() || shortHash(of.draft_hash)

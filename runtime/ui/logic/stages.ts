@@ -15,6 +15,19 @@ export const STAGE_LOOK: Record<
   failed: ['bad', 'cross'],
 }
 
+/** The shares of the instances that come before all, and the wait after each stage, unless a push asks for others. */
+export const USUAL_STAGES = { shares: [10, 50], dwellSeconds: 120 } as const
+
+/**
+ * Whether a push to so many instances goes out in stages unless somebody says otherwise: where most is at stake, all at
+ * once is what one has to ask for.
+ */
+export const areStagesSuggested = (push: {
+  isProduction: boolean
+  isRisky: boolean
+  connected: number
+}): boolean => push.isProduction && push.isRisky && push.connected > 1
+
 /** Read `10, 50` as growing percentages under 100; null where a part of the text is no such number. */
 export function readShares(text: string): number[] | null {
   const parts = text.split(/[\s,;%]+/).filter((part) => part !== '')

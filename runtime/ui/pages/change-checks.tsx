@@ -8,9 +8,11 @@ import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { nameInstances } from '../logic/instances.ts'
+import { areStagesSuggested, listStageSizes, toStageRequests, USUAL_STAGES } from '../logic/stages.ts'
 import { breakable } from '../parts/breakable.tsx'
 import { FailureNotice } from '../parts/failure.tsx'
 import { Icon, type Shape } from '../parts/icons.tsx'
+import { can } from '../state/session.ts'
 import type { Resource } from '../state/use-resource.ts'
 
 const LOOK: Record<ValidationCheck['status'], readonly [Tone, Shape]> = {
@@ -48,7 +50,9 @@ export function Checks({
         {of.data?.checks.map((check) => {
           const isUnknown = isAway && check.status === 'passed' && OF_INSTANCES.has(check.id)
           const [tone, shape] = LOOK[isUnknown ? 'skipped' : check.status]
-          const messages = check.messages?.filter(({ severity }) => severity !== 'info') ?? []
+          // Of a check that was not run, why is all that there is to say.
+          const messages =
+            check.messages?.filter(({ severity }) => severity !== 'info' || check.status === 'skipped') ?? []
           return (
             <li key={check.id} class={tone}>
               <Icon shape={shape} />
@@ -174,17 +178,45 @@ function Excluded({
   )
 }
 
+/** Whether a push goes out in stages, unless whoever pushes says otherwise, and how many instances each has. */
+function UsualStages({ isStaged, connected }: { isStaged: boolean; connected: number }) {
+  const words = say(changeTexts)
+  if (!isStaged) return <p class="muted spaced">{words.reachAtOnce}</p>
+  const stages = toStageRequests(USUAL_STAGES.shares, USUAL_STAGES.dwellSeconds, [])
+  return (
+    <p class="spaced">
+      {words.reachStages(words.stagePreview(listStageSizes(stages, connected), connected))}
+    </p>
+  )
+}
+
+/** Numbers and words that count, each over what it is called. */
+function Counts({ of }: { of: readonly (readonly [string, string])[] }) {
+  return (
+    <div class="quant">
+      {of.map(([count, name]) => (
+        <span key={name}>
+          <b>{count}</b>
+          {name}
+        </span>
+      ))}
+    </div>
+  )
+}
+
 /** Which instances a push would reach, and who is left out and why. */
 export function ReachPane({
   plan,
   workload,
   instances,
   environment,
+  isProduction,
 }: {
   plan: ConfigPlan
   workload: WorkloadRecord
   instances: readonly LiveInstance[]
   environment: string
+  isProduction: boolean
 }) {
   const words = say(changeTexts)
   const excluded = plan.excluded_instances ?? []
@@ -192,6 +224,7 @@ export function ReachPane({
   const left = new Set(excluded.map(({ instance_uid: uid }) => uid))
   const isNobody = plan.targets.every((target) => target.excluded)
   const reached = isNobody ? [] : instances.filter(({ instance_uid: uid }) => !left.has(uid))
+  const { connected_instance_count: connected } = workload
   const reasons = plan.targets.flatMap((target) => target.exclusion_reasons)
   const { reached_instance_count: reachedCount, excluded_instance_count: excludedCount } = plan.summary
   const counts: readonly (readonly [string, string])[] = [
@@ -202,15 +235,18 @@ export function ReachPane({
   return (
     <section class="pane reach" aria-label={words.reach}>
       <h2>{words.reach}</h2>
-      <div class="quant">
-        {counts.map(([count, name]) => (
-          <span key={name}>
-            <b>{count}</b>
-            {name}
-          </span>
-        ))}
-      </div>
-      {plan.prod_target === true && (
+      <Counts of={counts} />
+      {can('config_safety.canary_rollout') && !isNobody && connected > 1 && (
+        <UsualStages
+          isStaged={areStagesSuggested({
+            isProduction,
+            isRisky: plan.risk_score.severity === 'high',
+            connected,
+          })}
+          connected={connected}
+        />
+      )}
+      {isProduction && (
         <p class="st warn">
           <Icon shape="triangle" />
           <span>{words.reachesProduction}</span>

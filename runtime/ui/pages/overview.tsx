@@ -283,6 +283,14 @@ function columnsOf(): TableColumn<ExportDestination>[] {
       cell: (one) => (
         <>
           {one.address ? <span class="mono">{one.address}</span> : <i>{words.noAddress}</i>}
+          {one.likely && (
+            <div class="likely">
+              {words.likely}{' '}
+              <a href={`/workloads/${one.likely.id}`}>
+                {lineOf(one.likely.display_name || one.likely.id.slice(0, 8), one.likely.place)}
+              </a>
+            </div>
+          )}
           {one.failing && (
             <div class="failing">
               <Mark tone="bad" shape="cross">

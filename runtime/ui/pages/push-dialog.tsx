@@ -4,10 +4,11 @@ import type { ApprovalPushRequest, ApprovalRecord } from '../../../lib/wire/appr
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
-import { listStageSizes } from '../logic/stages.ts'
+import { isWaiting } from '../logic/requests.ts'
+import { areStagesSuggested, listStageSizes } from '../logic/stages.ts'
 import { bind, TextArea, TextField } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
-import { FleetStandingNote } from '../parts/fleet-standing.tsx'
+import { FleetStandingNote, useStanding } from '../parts/fleet-standing.tsx'
 import { FormDialog } from '../parts/form.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
@@ -15,7 +16,7 @@ import { callOf } from '../state/names.ts'
 import { navigate } from '../state/router.ts'
 import { can } from '../state/session.ts'
 import { Stages, useStages } from './push-stages.tsx'
-import { FailedBefore } from './review-notices.tsx'
+import { FailedBefore, SaidSince } from './review-notices.tsx'
 
 interface PushDialogProps {
   workload: WorkloadRecord
@@ -34,8 +35,9 @@ function usePushForm({ workload, isProduction, isRisky, isBreakGlass }: PushDial
   const comment = useSignal('')
   const typed = useSignal('')
   const asksProduction = useSignal(isProduction)
-  // Where most is at stake, all at once is what one has to ask for.
-  const isStaged = isProduction && isRisky && !isBreakGlass && workload.connected_instance_count > 1
+  const isStaged =
+    !isBreakGlass &&
+    areStagesSuggested({ isProduction, isRisky, connected: workload.connected_instance_count })
   const stages = useStages(isStaged && can('config_safety.canary_rollout'))
   const name = callOf(workload)
   const isTyped = typed.value.trim() === name
@@ -75,11 +77,12 @@ export function PushDialog(props: PushDialogProps) {
   const { workload, approval, isBreakGlass, onClose, reload } = props
   const words = say(changeTexts)
   const form = usePushForm(props)
+  const standing = useStanding(workload.id)
   const { stages, asksProduction } = form
   const { wanted } = stages
   const name = callOf(workload)
   // What is approved lacks no approval: it is a freeze that is broken.
-  const isApproved = approval.status === 'approved' && approval.approvals_short !== true
+  const isApproved = !isWaiting(approval)
   const connected = workload.connected_instance_count
   const push = async () => {
     const result = await api.push(workload.id, approval.id, form.request)
@@ -110,10 +113,14 @@ export function PushDialog(props: PushDialogProps) {
           wanted && listStageSizes(wanted, connected),
         )}
       </p>
+      <SaidSince approval={approval} />
       <FailedBefore workloadId={workload.id} hash={approval.draft_hash} />
-      <FleetStandingNote workloadId={workload.id} isPush />
+      <FleetStandingNote workloadId={workload.id} standing={standing} isPush />
       {isBreakGlass && <p class="bad">{isApproved ? words.breakFreezeLead : words.breakGlassLead}</p>}
-      <TextArea label={isBreakGlass ? words.breakGlassReason : words.pushComment} {...bind(form.comment)} />
+      <TextArea
+        label={isBreakGlass ? words.breakGlassReason : words.pushComment(asksProduction.value)}
+        {...bind(form.comment)}
+      />
       {can('config_safety.canary_rollout') && <Stages of={stages} connected={connected} />}
       <EditionLine parts={['canary_rollout']} />
       {asksProduction.value && (

@@ -3,7 +3,7 @@ import type { RolloutGateName } from '../../../lib/wire/rollouts.ts'
 import { ROLLOUT_GATES } from '../../../lib/wire/values.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
-import { listStageSizes, readShares, toStageRequests } from '../logic/stages.ts'
+import { listStageSizes, readShares, toStageRequests, USUAL_STAGES } from '../logic/stages.ts'
 import { bind, Checkbox, TextField } from '../parts/controls.tsx'
 
 /** The longest dwell of a stage in seconds: a week. */
@@ -15,8 +15,8 @@ const DWELL_SECONDS_MAX = 604_800
  */
 export function useStages(isSuggested: boolean) {
   const isOn = useSignal(isSuggested)
-  const shares = useSignal('10, 50')
-  const dwell = useSignal('120')
+  const shares = useSignal(USUAL_STAGES.shares.join(', '))
+  const dwell = useSignal(String(USUAL_STAGES.dwellSeconds))
   const gates = useSignal<RolloutGateName[]>([...ROLLOUT_GATES])
   const read = readShares(shares.value)
   const seconds = dwell.value.trim() === '' ? Number.NaN : Number(dwell.value)

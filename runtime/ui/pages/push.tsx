@@ -9,10 +9,11 @@ import { say } from '../i18n/define.ts'
 import { formatDuration, formatWhen, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
 import { describePush } from '../i18n/push-sentences.ts'
+import { describeReason } from '../i18n/trouble.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { judgeHelp } from '../logic/helped.ts'
 import { nameInstances } from '../logic/instances.ts'
-import { hasRollbackTarget, isLateAnswer, NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
+import { hasRollbackTarget, isBack, isLateAnswer, NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
 import { Capped } from '../parts/capped.tsx'
 import { Causes } from '../parts/causes.tsx'
 import { ActionLink } from '../parts/controls.tsx'
@@ -31,6 +32,7 @@ import { usePolling } from '../state/use-polling.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import { BrokenGlass } from './push-glass.tsx'
 import { StageBar } from './rollout.tsx'
+import { RollBack } from './workload-actions.tsx'
 
 const POLL_MS = 2_000
 
@@ -119,7 +121,11 @@ function Sentence({
       )}
       {failedHash !== undefined && <CorrectLink workloadId={of.workload_id} hash={failedHash} />}
       {failedHash !== undefined && (
-        <WayOut workload={workload} canGoBack={hasRollbackTarget(history)} freeze={freeze} />
+        <WayOut
+          workload={workload}
+          canGoBack={!isBack(aftermath) && hasRollbackTarget(history)}
+          freeze={freeze}
+        />
       )}
     </div>
   )
@@ -182,7 +188,7 @@ function Targets({
   )
 }
 
-/** Whether it helped, where instances were unhealthy before it: the sentence that one waits for. */
+/** What it did to the health of its instances: the sentence that one waits for. */
 function DidItHelp({ push, workload }: { push: RevisionRecord; workload: WorkloadRecord }) {
   const words = say(pushTexts)
   const touches = touchesWorkload(workload.id)
@@ -193,15 +199,22 @@ function DidItHelp({ push, workload }: { push: RevisionRecord; workload: Workloa
   )
   const helped = judgeHelp(push, workload, alerts.data ?? [])
   if (helped === null) return null
+  if (helped.kind === 'healthy')
+    return (
+      <div class="say t-ok" role="status">
+        <p>
+          <b>{words.helped(helped.total, helped.since === undefined ? '' : formatWhen(helped.since))}</b>
+        </p>
+      </div>
+    )
+  const { kind, count, total } = helped
+  const tell = { still: words.notHelped, since: words.since, unhealthy: words.unhealthy }[kind]
   return (
-    <div class={`say t-${helped.kind === 'healthy' ? 'ok' : 'bad'}`} role="status">
+    <div class="say t-bad" role="status">
       <p>
-        <b>
-          {helped.kind === 'healthy'
-            ? words.helped(helped.total, helped.since === undefined ? '' : formatWhen(helped.since))
-            : words.notHelped(helped.count, helped.total)}
-        </b>
+        <b>{tell(count, total)}</b> {workload.trouble ? describeReason(workload.trouble) : ''}
       </p>
+      <ActionLink href={`/workloads/${workload.id}`}>{words.whatIsWrong}</ActionLink>
     </div>
   )
 }
@@ -237,7 +250,8 @@ function Request({ push, history, asked }: RequestProps) {
   )
   // What was said as the glass was broken stands above.
   const comment = asked?.break_glass ? undefined : asked?.push_comment
-  if (asked === null && before === undefined) return null
+  const isCompared = before !== undefined && may('config:read_content')
+  if (asked === null && !isCompared) return null
   return (
     <section class="pane actions">
       <div class="grow">
@@ -251,7 +265,7 @@ function Request({ push, history, asked }: RequestProps) {
         )}
         {comment && <p class="muted">{comment}</p>}
       </div>
-      {before && may('config:read_content') && (
+      {isCompared && (
         <ActionLink href={`/workloads/${id}/compare?from=${before.config_hash}&to=${push.config_hash}`}>
           {words.difference}
         </ActionLink>
@@ -338,11 +352,13 @@ function Title({
   workload,
   hash,
   push,
+  history,
   asked,
 }: {
   workload: WorkloadRecord
   hash: string
   push: RevisionRecord | null
+  history: readonly RevisionRecord[] | null
   asked: ApprovalRecord | null
 }) {
   const words = say(pushTexts)
@@ -371,6 +387,8 @@ function Title({
           {words.rollout}
         </ActionLink>
       )}
+      {push?.is_current && <RollBack workload={workload} history={history} />}
+      <ActionLink href={`/workloads/${workload.id}`}>← {callOf(workload)}</ActionLink>
     </Head>
   )
 }
@@ -403,7 +421,7 @@ export function PushPage({ params }: { params: Record<string, string> }) {
           <Waiting title={callOf(data)} />
         ) : (
           <>
-            <Title workload={data} hash={hash} push={push} asked={asked} />
+            <Title workload={data} hash={hash} push={push} history={history.data} asked={asked} />
             <Loaded of={convergence}>
               {(of) => (
                 <Body of={of} push={push} history={history.data ?? []} asked={asked} workload={data} />

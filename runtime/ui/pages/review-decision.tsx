@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { gitGroupOf } from '../../../lib/model/git-group.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -10,6 +11,7 @@ import { say } from '../i18n/define.ts'
 import { formatDay, formatExact, formatList, shortHash } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
 import { standingTexts } from '../i18n/standing.ts'
+import { isWaiting } from '../logic/requests.ts'
 import { ApprovalHelp, UnknownAuthors, Way } from '../parts/approval-help.tsx'
 import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.tsx'
 import { useStanding } from '../parts/fleet-standing.tsx'
@@ -23,8 +25,9 @@ import { navigate } from '../state/router.ts'
 import { can, me } from '../state/session.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { useInGit } from '../state/use-in-git.ts'
+import type { Resource } from '../state/use-resource.ts'
 import { PushDialog } from './push-dialog.tsx'
-import { useRevisionThatRan } from './review-notices.tsx'
+import { SaidSince, useRevisionThatRan } from './review-notices.tsx'
 import { isOver } from './review-story.tsx'
 import { RollbackDialog } from './rollback-dialog.tsx'
 
@@ -33,6 +36,11 @@ interface DecisionProps {
   approval: ApprovalRecord
   plan: ConfigPlan | null
   reload: () => void
+}
+
+/** What keeps the workload from pushes, and who keeps its config in Git. */
+interface Standing {
+  standing: Resource<FleetStanding>
 }
 
 /** What ends it on this very workload where nobody can approve: going back to the text, or asking for it otherwise. */
@@ -76,7 +84,7 @@ function Count({
   const words = say(changeTexts)
   if (approval.tally === undefined) return null
   // Nobody is asked any more: whose approval would count is no question, who gave it is.
-  if (approval.status === 'approved' && approval.approvals_short !== true)
+  if (!isWaiting(approval))
     return <p>{words.approvedByAll(formatList(approval.approvals.map(({ by }) => by)))}</p>
   return (
     <>
@@ -97,11 +105,12 @@ function Count({
   )
 }
 
-function Approve({ workload, approval, reload }: DecisionProps) {
+/** Approve it, where it waits for that, or ask for changes, which whoever pushes it is shown. */
+function Answer({ workload, approval, standing, reload }: DecisionProps & Standing) {
   const words = say(changeTexts)
   const comment = useSignal('')
   const isBusy = useSignal(false)
-  const { keptBy } = useInGit(workload.id)
+  const { keptBy } = useInGit(workload.id, standing)
   const isOutsideGit = keptBy !== null && approval.target_group !== gitGroupOf(keptBy)
   const lacksComment = comment.value.trim() === ''
   const reason =
@@ -125,13 +134,19 @@ function Approve({ workload, approval, reload }: DecisionProps) {
   const approve = () => answer(() => api.approve(workload.id, approval.id, text()), words.approved)
   const ask = async () => {
     const send = () => api.answerApproval(workload.id, approval.id, 'comments', text())
-    if (await answer(send, words.commented)) comment.value = ''
+    if (await answer(send, isWaiting(approval) ? words.commented : words.commentedApproved))
+      comment.value = ''
   }
+  const whyNotAsk = unless('config:request') ?? (lacksComment ? words.changesNeedComment : null)
+  const field = <TextArea label={words.approveComment} {...bind(comment)} />
+  if (!isWaiting(approval))
+    return (
+      <Form class="stack tight in-rows" send={words.askChanges} onSend={ask} reason={whyNotAsk} kind="">
+        {field}
+      </Form>
+    )
   const askChanges = (
-    <Action
-      reason={unless('config:request') ?? (lacksComment ? words.changesNeedComment : null)}
-      onClick={() => void ask()}
-    >
+    <Action reason={whyNotAsk} onClick={() => void ask()}>
       {words.askChanges}
     </Action>
   )
@@ -143,7 +158,7 @@ function Approve({ workload, approval, reload }: DecisionProps) {
       reason={reason}
       beside={askChanges}
     >
-      <TextArea label={words.approveComment} {...bind(comment)} />
+      {field}
     </Form>
   )
 }
@@ -229,16 +244,16 @@ type Asking = 'push' | 'glass' | Ending
 
 /** The buttons of a request that is open; each opens a dialog, or the editor. */
 function Choices({
-  workload,
   approval,
   plan,
+  standing,
   onAsk,
   onEdit,
-}: Omit<DecisionProps, 'reload'> & { onAsk: (what: Asking) => void; onEdit: () => void }) {
+}: Omit<DecisionProps, 'reload' | 'workload'> &
+  Standing & { onAsk: (what: Asking) => void; onEdit: () => void }) {
   const words = say(changeTexts)
-  const { data: standing } = useStanding(workload.id)
   // What is approved is not pushed while a freeze lasts, unless somebody breaks the glass.
-  const freeze = standing?.freeze ?? null
+  const freeze = standing.data?.freeze ?? null
   const policyReason = plan === null ? null : sayBlocks(plan.policy)
   const pushReason =
     unless('workload:push_config') ??
@@ -289,9 +304,10 @@ function Choices({
 }
 
 /** What can be decided about a request now. */
-export function ReviewDecision(props: DecisionProps) {
+export function ReviewDecision({ isProduction, ...props }: DecisionProps & { isProduction: boolean }) {
   const { workload, approval, plan, reload } = props
   const { about: what, open, close } = useDialog<Asking>()
+  const standing = useStanding(workload.id)
   const editAgain = () => {
     beginDraft(workload.id, approval.draft_yaml)
     navigate(`/workloads/${workload.id}/change`)
@@ -301,8 +317,9 @@ export function ReviewDecision(props: DecisionProps) {
   return (
     <section class="pane stack">
       <Count workload={workload} approval={approval} onEdit={editAgain} />
-      {(approval.status === 'pending' || approval.approvals_short === true) && <Approve {...props} />}
-      <Choices workload={workload} approval={approval} plan={plan} onEdit={editAgain} onAsk={open} />
+      {isWaiting(approval) ? <Answer {...props} standing={standing} /> : <SaidSince approval={approval} />}
+      <Choices approval={approval} plan={plan} standing={standing} onEdit={editAgain} onAsk={open} />
+      {!isWaiting(approval) && <Answer {...props} standing={standing} />}
       {approval.ends_at !== undefined && (
         <p class="muted">{say(changeTexts).endsAt(formatDay(approval.ends_at))}</p>
       )}
@@ -310,7 +327,7 @@ export function ReviewDecision(props: DecisionProps) {
       {(what === 'push' || what === 'glass') && (
         <PushDialog
           {...dialog}
-          isProduction={approval.prod_target || plan?.prod_target === true}
+          isProduction={isProduction}
           isRisky={plan?.risk_score.severity === 'high'}
           isBreakGlass={what === 'glass'}
         />

@@ -125,6 +125,7 @@ function Deciding({
   const checks = !isOver(approval) && (
     <Checks key="checks" of={validation} isStale={false} isAway={plan !== null && findsNobody(plan)} />
   )
+  const isProduction = approval.prod_target || plan?.prod_target === true
   const [isForbidden, isInvalid] = [plan?.policy.decision === 'block', validation.data?.valid === false]
   return (
     <div>
@@ -134,13 +135,21 @@ function Deciding({
           workload={workload}
           instances={instances}
           environment={approval.target_env || environmentOf(workload)}
+          isProduction={isProduction}
         />
       )}
       <div class="blockers" key="before">
         {isForbidden && policy}
         {isInvalid && checks}
       </div>
-      <ReviewDecision key="decision" workload={workload} approval={approval} plan={plan} reload={reload} />
+      <ReviewDecision
+        key="decision"
+        workload={workload}
+        approval={approval}
+        plan={plan}
+        isProduction={isProduction}
+        reload={reload}
+      />
       <Story key="story" approval={approval} />
       <div class="blockers" key="after">
         {!isForbidden && policy}

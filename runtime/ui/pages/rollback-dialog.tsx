@@ -12,7 +12,7 @@ import { CompareView } from '../parts/code.tsx'
 import { bind, TextArea } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Loaded } from '../parts/failure.tsx'
-import { FleetStandingNote } from '../parts/fleet-standing.tsx'
+import { FleetStandingNote, useStanding } from '../parts/fleet-standing.tsx'
 import { Form } from '../parts/form.tsx'
 import { Ago } from '../parts/state.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
@@ -121,6 +121,7 @@ export function RollbackDialog({
   const words = say(historyTexts)
   const comment = useSignal('')
   const name = callOf(workload)
+  const standing = useStanding(workload.id)
   const prepared = useResource(`prepare:${row.workload_id}:${row.config_hash}`, (abort) =>
     api.prepareRollback(row.workload_id, row.config_hash, abort),
   )
@@ -137,7 +138,7 @@ export function RollbackDialog({
         {say(changeTexts).pushReach(name, environmentOf(workload), workload.connected_instance_count, null)}{' '}
         {describeEndedBy(workload)}
       </p>
-      <FleetStandingNote workloadId={row.workload_id} isPush isRollback />
+      <FleetStandingNote workloadId={row.workload_id} standing={standing} isPush isRollback />
       <Loaded of={prepared}>
         {(data) => (
           <Form

@@ -2,6 +2,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { RolloutStatus } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord, RolloutStage } from '../../../lib/wire/rollouts.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeAftermath, describeTakenBack } from '../i18n/aftermath.ts'
 import { describeWhy } from '../i18n/causes.ts'
 import { changeTexts } from '../i18n/change.ts'
@@ -30,10 +31,12 @@ import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.ts
 import { CorrectLink } from '../parts/correct-link.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { useStanding } from '../parts/fleet-standing.tsx'
 import type { Shape } from '../parts/icons.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
 import { Ago, Mark, PushMark, Track } from '../parts/state.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
+import { WayOut } from '../parts/way-out.tsx'
 import { api } from '../state/endpoints.ts'
 import { callOf } from '../state/names.ts'
 import { query, setQuery } from '../state/router.ts'
@@ -285,6 +288,8 @@ function Steer({ of, name, nameOf, reload }: SteerProps) {
     toast(words.done[step])
     done()
   }
+  // Of one that halted, what the reader may not do is said below, with who may.
+  const isToldBelow = of.status === 'halted' && unless('workload:push_config') !== null
   const urged: Step = isAnyUnhealthy(of) ? 'rollback' : 'promote'
   return (
     <>
@@ -294,7 +299,7 @@ function Steer({ of, name, nameOf, reload }: SteerProps) {
             <Action
               kind={step === urged ? 'primary' : ''}
               reason={unless('workload:push_config') ?? reason}
-              isReasonShown={step === urged}
+              isReasonShown={step === urged && !isToldBelow}
               onClick={() => open(step)}
             >
               {text}
@@ -507,7 +512,18 @@ function Members({ of, nameOf }: { of: RolloutRecord; nameOf: NameOf }) {
   )
 }
 
-function Body({ of, name, nameOf, instanceCount, reload }: SteerProps & { instanceCount: number }) {
+/** Rollouts whose config another one, or the one before, has to put right. */
+const isToBeMended = ({ status, aftermath }: RolloutRecord): boolean =>
+  status === 'halted' || (aftermath !== undefined && NEEDS_A_PUSH.has(aftermath.kind))
+
+function Body({
+  of,
+  workload,
+  nameOf,
+  reload,
+}: Omit<SteerProps, 'name'> & { workload: WorkloadRecord | null }) {
+  const name = workload ? callOf(workload) : of.workload_id
+  const standing = useStanding(of.workload_id)
   const now = useNow(of.status === 'running')
   const [what, next] = toSentence(of, nameOf, now)
   const failing = useFailing(of.workload_id, listUnhealthy(of))
@@ -522,9 +538,16 @@ function Body({ of, name, nameOf, instanceCount, reload }: SteerProps & { instan
         ) : (
           <Steer of={of} name={name} nameOf={nameOf} reload={reload} />
         )}
+        {workload && isToBeMended(of) && (
+          <WayOut
+            workload={workload}
+            canGoBack={of.status === 'halted'}
+            freeze={standing.data?.freeze ?? null}
+          />
+        )}
       </div>
       <Causes groups={of.error_groups} workloadId={of.workload_id} nameOf={nameOf} />
-      <StageBar of={of} instanceCount={instanceCount} />
+      <StageBar of={of} instanceCount={workload?.connected_instance_count ?? 0} />
       <StageTable of={of} now={now} />
       <Members of={of} nameOf={nameOf} />
     </div>
@@ -572,9 +595,8 @@ export function RolloutPage({ params }: { params: Record<string, string> }) {
             </Head>
             <Body
               of={data}
-              name={name}
+              workload={workload.data}
               nameOf={nameInstances(data.targets, workload.data ?? {})}
-              instanceCount={workload.data?.connected_instance_count ?? 0}
               reload={rollout.reload}
             />
           </>

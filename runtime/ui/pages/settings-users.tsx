@@ -289,22 +289,23 @@ function columnsOf(onOpen: (open: Open) => void): TableColumn<UserRecord>[] {
       cell: (user) => <GroupsOf user={user} onChange={() => onOpen({ kind: 'groups', user })} />,
     },
     {
-      title: column.created,
-      narrowTitle: column.created,
-      look: 'muted',
-      cell: (user) => <Ago at={user.created_at} />,
-    },
-    {
       title: column.login,
       narrowTitle: column.login,
       look: 'muted',
-      cell: (user) => <Ago at={user.last_login_at} />,
+      cell: (user) => (
+        <>
+          <Ago at={user.last_login_at} />{' '}
+          <span class="sub">
+            {words.made} <Ago at={user.created_at} />
+          </span>
+        </>
+      ),
     },
     {
       title: say(commonTexts).actions,
       isTitleHidden: true,
       cell: (user) => (
-        <span class="actions row-actions">
+        <span class="actions row-actions short-names">
           <Action kind="plain" onClick={() => onOpen({ kind: 'rights', user })}>
             {say(rightsTexts).open}
           </Action>

@@ -54,7 +54,7 @@ function Template({ of }: { of: TemplateRecord }) {
       <div class="two" style={{ marginTop: '24px' }}>
         <div class="stack">
           <div class="pane">
-            <Pipelines yaml={content} failing={new Map()} />
+            <Pipelines yaml={content} failing={new Map()} isPart={false} />
           </div>
           <div class="pane flush">
             <CodeView text={content} label={of.name} />

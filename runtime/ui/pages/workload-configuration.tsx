@@ -58,8 +58,9 @@ function Told({
   )
 }
 
-function Wanted({ workload, ...told }: Pick<TabProps, 'workload' | 'failing' | 'complaint'>) {
-  const { failing } = told
+type Sick = Pick<TabProps, 'failing' | 'complaint' | 'isFailingPart'>
+
+function Wanted({ workload, isFailingPart, ...told }: Pick<TabProps, 'workload'> & Sick) {
   const words = say(historyTexts)
   const deadEnd = deadEndOf(workload)
   const hash = workableHashOf(workload) ?? ''
@@ -81,7 +82,7 @@ function Wanted({ workload, ...told }: Pick<TabProps, 'workload' | 'failing' | '
         <div class="stack">
           {data.content && (
             <div class="pane">
-              <Pipelines yaml={data.content} failing={failing} />
+              <Pipelines yaml={data.content} failing={told.failing} isPart={isFailingPart} />
             </div>
           )}
           <div class="pane flush">
@@ -252,12 +253,12 @@ const useInstance = (workloadId: string, uid: string | undefined) =>
     touchesWorkload(workloadId),
   )
 
-interface RunningProps extends Pick<TabProps, 'workload' | 'topology' | 'failing' | 'complaint'> {
+interface RunningProps extends Pick<TabProps, 'workload' | 'topology'>, Sick {
   /** The sentence above the tabs says already that some run something else. */
   isTold: boolean
 }
 
-function Running({ workload, topology, failing, complaint, isTold }: RunningProps) {
+function Running({ workload, topology, failing, complaint, isFailingPart, isTold }: RunningProps) {
   const words = say(historyTexts)
   const instances = topology.data?.instances ?? []
   const odd = instances.filter((instance) => instance.effective_matches === false)
@@ -281,7 +282,7 @@ function Running({ workload, topology, failing, complaint, isTold }: RunningProp
       )}
       {text && isAll && (
         <div class="pane">
-          <Pipelines yaml={text} failing={failing} />
+          <Pipelines yaml={text} failing={failing} isPart={isFailingPart} />
         </div>
       )}
       {text ? (
@@ -312,10 +313,11 @@ function Running({ workload, topology, failing, complaint, isTold }: RunningProp
 }
 
 /** The config that is assigned, what the instances run, and the picture of the pipelines. */
-export function ConfigurationTab({ workload, topology, history, failing, complaint }: TabProps) {
-  const git = useInGit(workload.id)
+export function ConfigurationTab({ workload, topology, history, ...of }: TabProps) {
+  const git = useInGit(workload.id, of.standing)
   if (!may('config:read_content')) return <LeftOutFor permission="config:read_content" />
-  const told = { workload, failing, complaint }
+  const { failing, complaint, isFailingPart } = of
+  const told = { workload, failing, complaint, isFailingPart }
   // Where what runs differs, that is what one came to see.
   const isOdd = topology.data?.instances.some((instance) => instance.effective_matches === false) === true
   const isTold = diagnose(workload, topology.data, history.data ?? []).kind === 'differs'

@@ -13,6 +13,7 @@ import { identityOf, labelsBesideIdentity, workableHashOf } from '../logic/workl
 import { FleetStandingNote } from '../parts/fleet-standing.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { describeFault, describeOddity } from '../parts/instance-words.ts'
+import type { KeptInGitProps } from '../parts/kept-in-git.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { Pairs } from '../parts/page.tsx'
@@ -24,13 +25,11 @@ import { isNarrow } from '../state/viewport.ts'
 import type { TabProps } from './workload.tsx'
 import { WorkloadLeaving } from './workload-actions.tsx'
 
-const Pipelines = lazy<{ yaml: string; failing: ReadonlyMap<string, number> }>(
+const Pipelines = lazy<{ yaml: string; failing: TabProps['failing']; isPart: boolean }>(
   async () => (await import('../parts/pipelines.tsx')).Pipelines,
 )
 
-const KeptInGit = lazy<{ workload: WorkloadRecord }>(
-  async () => (await import('../parts/kept-in-git.tsx')).KeptInGit,
-)
+const KeptInGit = lazy<KeptInGitProps>(async () => (await import('../parts/kept-in-git.tsx')).KeptInGit)
 
 /** The config to draw: what is assigned and can be run, else what the first instance reports to run. */
 function usePipelineYaml({ workload, topology }: Pick<TabProps, 'workload' | 'topology'>): {
@@ -50,7 +49,7 @@ function usePipelineYaml({ workload, topology }: Pick<TabProps, 'workload' | 'to
   return { yaml: revision.data?.content ?? detail.data?.effective_config, isLoading }
 }
 
-function PipelinesPane(props: Pick<TabProps, 'workload' | 'topology' | 'failing'>) {
+function PipelinesPane(props: Pick<TabProps, 'workload' | 'topology' | 'failing' | 'isFailingPart'>) {
   const words = say(workloadTexts)
   const { yaml, isLoading } = usePipelineYaml(props)
   return (
@@ -60,7 +59,7 @@ function PipelinesPane(props: Pick<TabProps, 'workload' | 'topology' | 'failing'
         {!may('config:read_content') ? (
           <LeftOutFor permission="config:read_content" />
         ) : yaml ? (
-          <Pipelines yaml={yaml} failing={props.failing} />
+          <Pipelines yaml={yaml} failing={props.failing} isPart={props.isFailingPart} />
         ) : (
           <p class="muted">{isLoading ? say(commonTexts).loading : words.noPipelines}</p>
         )}
@@ -186,7 +185,7 @@ function Labels({ of }: { of: readonly [string, string][] }) {
 
 /** The pipelines, the last push, and what stands out. */
 export function OverviewTab(props: TabProps) {
-  const { workload, history } = props
+  const { workload, history, standing } = props
   const words = say(workloadTexts)
   const push = workload.current_config_push ?? history.data?.[0]
   const labels = labelsBesideIdentity(workload)
@@ -200,8 +199,8 @@ export function OverviewTab(props: TabProps) {
     <section class="pane">
       <h2>{words.lastPush}</h2>
       {push ? <LastPush push={push} workload={workload} /> : <p class="muted">{words.noPush}</p>}
-      <KeptInGit workload={workload} />
-      <FleetStandingNote workloadId={workload.id} isFreezeTold />
+      <KeptInGit workload={workload} standing={standing} />
+      <FleetStandingNote workloadId={workload.id} standing={standing} isFreezeTold />
     </section>
   )
   return (

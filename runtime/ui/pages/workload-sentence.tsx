@@ -19,10 +19,10 @@ import { describeReason } from '../i18n/trouble.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { type Diagnosis, diagnose, toneOf } from '../logic/diagnosis.ts'
 import { listComponents, pathOfComponent } from '../logic/health.ts'
+import { isBack } from '../logic/pushes.ts'
 import { titleOf } from '../logic/requests.ts'
 import { isStall, memberCountOf, valueSinceHalt } from '../logic/rollouts.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
-import { useStanding } from '../parts/fleet-standing.tsx'
 import { WayOut } from '../parts/way-out.tsx'
 import { useApproved } from '../state/approved.ts'
 import { api } from '../state/endpoints.ts'
@@ -39,10 +39,15 @@ const PATHS_NAMED = 3
 
 const causeOf = (push: RevisionRecord | null) => describeGroup(push?.error_groups?.[0])
 
+/** The error that most unhealthy instances complain of: in their own words where the reader may know those. */
+function sayError(of: Failing['complaint']): string {
+  if (of === null) return ''
+  return of.last_error ? quoted(of.last_error) : describeError(of)
+}
+
 /** What unhealthy instances complain of: the component, and its error. */
 export function describeComplaint({ components, complaint }: Complained): string {
-  const error = complaint === null ? '' : complaint.last_error || describeError(complaint)
-  return say(workloadTexts).say.complaint(nameComponents(components), error)
+  return say(workloadTexts).say.complaint(nameComponents(components), sayError(complaint))
 }
 
 /**
@@ -51,8 +56,7 @@ export function describeComplaint({ components, complaint }: Complained): string
  */
 function sayUnhealthy({ trouble }: WorkloadRecord, { components, complaint }: Complained): [string, string] {
   if (trouble?.error_cause && !trouble.component) return ['', describeWhy(trouble)]
-  const error = complaint === null ? '' : complaint.last_error || describeError(complaint)
-  return [nameComponents(components), error]
+  return [nameComponents(components), sayError(complaint)]
 }
 
 /** Places of a config, as far as a sentence has room; none where the reader may not know them. */
@@ -227,12 +231,24 @@ const isMendedByConfig = ({ kind }: Diagnosis, workload: TabProps['workload']): 
   ['push_failed', 'some_failed', 'rolled_back', 'rollout_halted', 'unhealthy'].includes(kind)
 
 /** To the editor with the text of which a repair is what helps. */
-function Correct({ of, told }: { of: Diagnosis; told: Pick<Told, 'workload' | 'failing'> }) {
+function Correct({
+  of,
+  told,
+  isFirst,
+}: {
+  of: Diagnosis
+  told: Pick<Told, 'workload' | 'failing'>
+  isFirst: boolean
+}) {
   const hash = hashToCorrect(of, told)
   const { id } = told.workload
   if (hash === undefined || !may('config:read_content')) return null
   return (
-    <ActionLink href={`/workloads/${id}/change?hash=${hash}`} reason={unless('config:request')}>
+    <ActionLink
+      href={`/workloads/${id}/change?hash=${hash}`}
+      reason={unless('config:request')}
+      kind={isFirst ? 'primary' : ''}
+    >
       {say(workloadTexts).see.correct}
     </ActionLink>
   )
@@ -306,7 +322,8 @@ type Told = Pick<TabProps, 'workload' | 'history' | 'failing' | 'complaint'> & {
 }
 
 /** What there is to say, once all that it is made of is there: a cause that came later would turn it into another. */
-function useTold({ workload, topology, history, failing, complaint, isReadInFull }: TabProps): Told | null {
+function useTold({ workload, topology, history, standing, ...of }: TabProps): Told | null {
+  const { failing, complaint, isReadInFull } = of
   const told = useRef<Told | null>(null)
   const push = workload.current_config_push
   const rolloutId = push?.status === 'pending' ? push.rollout_id : undefined
@@ -316,7 +333,6 @@ function useTold({ workload, topology, history, failing, complaint, isReadInFull
     touchesWorkload(workload.id),
   )
   const approved = useApproved(workload.id)
-  const standing = useStanding(workload.id)
   if (isReadInFull && [rollout, approved, standing].every(isSettled)) {
     const diagnosis = diagnose(workload, topology.data, history.data ?? [], rollout.data)
     const beside = { approved: approved.data ?? [], freeze: standing.data?.freeze ?? null }
@@ -337,24 +353,26 @@ export function WorkloadSentence(of: TabProps) {
   const { workload, history, failing, complaint, diagnosis } = told
   const [what, next] = toSentence(diagnosis, { workload, failing, complaint })
   const action = toAction(diagnosis, workload.id)
+  const isUrged =
+    diagnosis.kind === 'unhealthy' &&
+    diagnosis.push !== undefined &&
+    canGoBack({ workload, history: history.data })
   return (
     <div class={`say t-${toneOf(diagnosis)}`} role="status">
       <p>
         <b>{what}</b> {next}
       </p>
-      {diagnosis.kind === 'unhealthy' && diagnosis.push !== undefined && (
-        <RollBack workload={workload} history={history.data} isUrged />
-      )}
+      {isUrged && <RollBack workload={workload} history={history.data} isUrged />}
+      <Correct of={diagnosis} told={told} isFirst={!isUrged} />
       {diagnosis.kind === 'unhealthy' && <ToLines id={workload.id} failing={failing} />}
       <ToCampaign of={diagnosis} />
-      <Correct of={diagnosis} told={told} />
       <FromOthers of={diagnosis} workload={workload} topology={of.topology} />
       {action && <ActionLink href={action.href}>{action.text}</ActionLink>}
       {diagnosis.kind !== 'approval' && workload.waiting_approval_count > 0 && <Waiting of={workload} />}
       {isMendedByConfig(diagnosis, workload) ? (
         <WayOut
           workload={workload}
-          canGoBack={canGoBack({ workload, history: history.data })}
+          canGoBack={!isBack(workload.trouble?.aftermath) && canGoBack({ workload, history: history.data })}
           freeze={told.freeze}
         />
       ) : (

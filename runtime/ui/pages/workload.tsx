@@ -6,6 +6,7 @@ import {
   placeOf,
   readOnlyReason,
 } from '../../../lib/model/workload-states.ts'
+import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
 import type { HealthNode } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
@@ -17,6 +18,7 @@ import { describeRunning, workloadTexts } from '../i18n/workload.ts'
 import { otherwiseRunning, tellingFirst } from '../logic/workloads.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { useStanding } from '../parts/fleet-standing.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { Head, Pairs, Tabs } from '../parts/page.tsx'
 import { Ago, SeenAgo, StatusMark } from '../parts/state.tsx'
@@ -37,10 +39,14 @@ export interface TabProps {
   workload: WorkloadRecord
   topology: Resource<WorkloadTopology>
   history: Resource<RevisionRecord[]>
+  /** What keeps it from pushes and campaigns; read once for all that tells of it. */
+  standing: Resource<FleetStanding>
   /** The components that unhealthy instances complain of, by `componentKey`. */
   failing: ReadonlyMap<string, number>
   /** The component that most of them name, as one of them reports it. */
   complaint: HealthNode | null
+  /** More instances are unhealthy than were asked: `failing` counts them at least. */
+  isFailingPart: boolean
   /** What is said of it as a whole has been read in full, or cannot be. */
   isReadInFull: boolean
 }
@@ -172,7 +178,9 @@ export function WorkloadPage({ params }: { params: Record<string, string> }) {
     (abort) => api.revisions(id, abort),
     (frame) => frame.type !== 'workload_update' && touches(frame),
   )
-  const { components: failing, complaint, isAwaited } = useFailing(id, topology.data?.instances ?? [])
+  const standing = useStanding(id)
+  const asked = useFailing(id, topology.data?.instances ?? [])
+  const { components: failing, complaint, isPart: isFailingPart, isAwaited } = asked
   const isReadInFull = isSettled(topology) && isSettled(history) && !isAwaited
   const wanted = params['tab'] ?? 'overview'
   const current = (wanted in TABS ? wanted : 'overview') as keyof typeof TABS
@@ -180,7 +188,8 @@ export function WorkloadPage({ params }: { params: Record<string, string> }) {
   return (
     <Loaded of={workload} title={headingOf(id)}>
       {(data) => {
-        const props = { workload: data, topology, history, failing, complaint, isReadInFull }
+        const told = { failing, complaint, isFailingPart, isReadInFull }
+        const props = { workload: data, topology, history, standing, ...told }
         return (
           <>
             <Heading workload={data} history={history} tab={current} />

@@ -9,10 +9,42 @@ import { baseExtensions } from './editor-setup.ts'
 
 const COLLAPSE = { margin: 3, minSize: 6 }
 
+/**
+ * Let the lines that are left out be reached and opened by keyboard too, and let screen readers call them a button: the
+ * library has them opened by a click alone. The function that it returns ends that.
+ */
+function openByKeyboard(host: HTMLElement): () => void {
+  const mark = () => {
+    for (const lines of host.querySelectorAll('.cm-collapsedLines:not([role])')) {
+      lines.setAttribute('role', 'button')
+      lines.setAttribute('tabindex', '0')
+    }
+  }
+  const open = (event: KeyboardEvent) => {
+    const lines = event.target instanceof HTMLElement && event.target.closest('.cm-collapsedLines')
+    if (!(lines instanceof HTMLElement) || (event.key !== 'Enter' && event.key !== ' ')) return
+    event.preventDefault()
+    event.stopPropagation()
+    const text = lines.closest<HTMLElement>('.cm-content')
+    lines.click()
+    // What was pressed is gone: one goes on from the text that it stood for.
+    text?.focus({ preventScroll: true })
+  }
+  const drawn = new MutationObserver(mark)
+  drawn.observe(host, { childList: true, subtree: true })
+  host.addEventListener('keydown', open, { capture: true })
+  mark()
+  return () => {
+    drawn.disconnect()
+    host.removeEventListener('keydown', open, { capture: true })
+  }
+}
+
 /** Two configs compared line by line: side by side, or in one column on a narrow page. */
 export function Merge({ before, after, label }: CompareProps) {
   const host = useRef<HTMLDivElement>(null)
   const narrow = isNarrow.value
+  useEffect(() => openByKeyboard(host.current!), [])
   // Made anew when the language changes, which the editor's own words are in.
   useEffect(() => {
     const parent = host.current!

@@ -79,7 +79,11 @@ const THEME = EditorView.theme({
   '.cm-deletedText': { background: 'none !important', textDecoration: 'line-through' },
   '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: 'none !important' },
   '.cm-collapsedLines': { background: 'var(--hover) !important', color: 'var(--muted) !important' },
+  '.cm-collapsedLines:hover': { color: 'var(--ink) !important', textDecoration: 'underline' },
 })
+
+/** Where the editor's own words do not say what a click does. */
+const ENGLISH = { '$ unchanged lines': 'Show $ unchanged lines' }
 
 /** The editor's own words in the reader's language. */
 const FRENCH = {
@@ -100,7 +104,7 @@ const FRENCH = {
   'Unfold line': 'Déplier',
   Completions: 'Propositions',
   Diagnostics: 'Constats',
-  '$ unchanged lines': '$ lignes inchangées',
+  '$ unchanged lines': 'Montrer $ lignes inchangées',
 }
 
 /** What every YAML view has. Tab leaves it, also where it is edited: Ctrl-] indents (WCAG 2.1.2). */
@@ -116,7 +120,7 @@ export function baseExtensions(label: string, isEditable: boolean): Extension[] 
     bracketMatching(),
     highlightSelectionMatches(),
     EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
-    language.peek() === 'fr' ? EditorState.phrases.of(FRENCH) : [],
+    EditorState.phrases.of(language.peek() === 'fr' ? FRENCH : ENGLISH),
     isEditable
       ? [
           history(),

@@ -1,3 +1,4 @@
+import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
 import { say } from '../i18n/define.ts'
 import { formatExact, formatList, quoted } from '../i18n/format.ts'
 import { standingTexts } from '../i18n/standing.ts'
@@ -5,7 +6,7 @@ import { wayOutTexts } from '../i18n/way-out.ts'
 import { api } from '../state/endpoints.ts'
 import { can } from '../state/session.ts'
 import { usePolling } from '../state/use-polling.ts'
-import { touchesWorkload, useResource } from '../state/use-resource.ts'
+import { type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
 import { Action, unless } from './controls.tsx'
 import { inForce } from './freeze-notice.tsx'
 import { toast, toastFailure } from './toast.tsx'
@@ -14,7 +15,7 @@ import { toast, toastFailure } from './toast.tsx'
 const POLL_MS = 10_000
 
 /** What keeps a workload from pushes, as it is now: a freeze that is over is no part of it any more. */
-export function useStanding(workloadId: string) {
+export function useStanding(workloadId: string): Resource<FleetStanding> {
   const standing = useResource(
     `standing:${workloadId}`,
     (abort) => api.fleetStanding(workloadId, abort),
@@ -22,7 +23,7 @@ export function useStanding(workloadId: string) {
   )
   const freeze = inForce(standing.data?.freeze)
   usePolling(freeze !== null, standing.reload, POLL_MS)
-  return { ...standing, data: standing.data && { ...standing.data, freeze } }
+  return { ...standing, data: standing.data && { ...standing.data, freeze: freeze ?? undefined } }
 }
 
 /**
@@ -31,11 +32,13 @@ export function useStanding(workloadId: string) {
  */
 export function FleetStandingNote({
   workloadId,
+  standing,
   isPush = false,
   isRollback = false,
   isFreezeTold = false,
 }: {
   workloadId: string
+  standing: Resource<FleetStanding>
   isPush?: boolean
   /** What goes back is not held up by a freeze. */
   isRollback?: boolean
@@ -43,7 +46,6 @@ export function FleetStandingNote({
   isFreezeTold?: boolean
 }) {
   const words = say(standingTexts)
-  const standing = useStanding(workloadId)
   const { fleet_config: config, rivals = [], hold } = standing.data ?? {}
   const freeze = isFreezeTold ? null : standing.data?.freeze
   if (!config && !hold && !freeze) return null

@@ -12,7 +12,7 @@ interface FormProps {
   send: string
   /** Why it cannot be sent now. */
   reason?: string | null
-  kind?: 'primary' | 'danger primary'
+  kind?: '' | 'primary' | 'danger primary'
   class?: string
   onCancel?: () => void
   /** Other things to do with what was filled in, beside the button. */

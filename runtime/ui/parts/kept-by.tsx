@@ -7,9 +7,13 @@ import { useResource } from '../state/use-resource.ts'
 
 type Kept = Pick<FleetConfigRecord, 'kept_by' | 'priority'>
 
-/** Other fleet configs of the same priority that keep workloads which this one selects too. */
+type Keeper = NonNullable<Kept['kept_by']>[number]
+
+const isInGit = ({ workload_count: count, in_git_count: inGit }: Keeper) => inGit === count
+
+/** Other fleet configs that keep workloads which this one selects too, for no other reason than that theirs is not higher. */
 export const keptAlike = ({ kept_by: keepers = [], priority }: Kept) =>
-  keepers.filter((keeper) => keeper.priority === priority)
+  keepers.filter((keeper) => keeper.priority === priority && !isInGit(keeper))
 
 /** Says of each other fleet config that has workloads which this one selects too, how many they are and why. */
 export function KeptBy({ of: { kept_by: keepers = [], priority } }: { of: Kept }) {
@@ -17,8 +21,8 @@ export function KeptBy({ of: { kept_by: keepers = [], priority } }: { of: Kept }
   return (
     <>
       {keepers.map((keeper) => {
-        const isAlike = keeper.priority === priority
-        const why = isAlike ? words.keptSame : words.keptHigher
+        const isAlike = keeper.priority === priority && !isInGit(keeper)
+        const why = isAlike ? words.keptSame : isInGit(keeper) ? words.keptByGit : words.keptHigher
         return (
           <p key={keeper.id} class={isAlike ? 'warn' : 'muted'}>
             <a class="link" href={`/fleet-configs/${keeper.id}`}>

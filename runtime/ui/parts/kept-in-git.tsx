@@ -6,6 +6,7 @@ import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
 import { useInGit } from '../state/use-in-git.ts'
+import type { Resource } from '../state/use-resource.ts'
 
 /** How what is active stands to what Git asks for: it is that, it is on its way there, or it is something else. */
 export function standsToGit(
@@ -28,11 +29,17 @@ export function tellFleetKeeper(among: FleetStanding | null): { kept: string; di
   }
 }
 
+/** A workload, and where it stands among fleet configs. */
+export interface KeptInGitProps {
+  workload: WorkloadRecord
+  standing: Resource<FleetStanding>
+}
+
 /** One line on a workload's first page where its config is kept in Git; the whole stands with its configuration. */
-export function KeptInGit({ workload }: { workload: WorkloadRecord }) {
+export function KeptInGit({ workload, standing: among }: KeptInGitProps) {
   const words = say(gitTexts)
-  const { kept, standing: among } = useInGit(workload.id)
-  const told = kept === null ? tellFleetKeeper(among) : null
+  const { kept } = useInGit(workload.id, among)
+  const told = kept === null ? tellFleetKeeper(among.data) : null
   if (told !== null)
     return (
       <p class={told.differs === '' ? 'muted' : 'warn'}>

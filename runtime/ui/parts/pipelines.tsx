@@ -16,9 +16,9 @@ const pipelineTexts = defineTexts({
     nothing: 'nothing',
     lines: (from: number, to: number) =>
       from === to ? `line ${formatNumber(from)}` : `lines ${formatNumber(from)} to ${formatNumber(to)}`,
-    sick: (count: number) => `▲ ${formatNumber(count)}`,
-    failing: (key: string, count: number) =>
-      `${key} is unhealthy on ${formatNumber(count)} ${plural(count, 'instance', 'instances')}.`,
+    sick: (count: number, isPart: boolean) => `▲ ${formatNumber(count)}${isPart ? '+' : ''}`,
+    failing: (key: string, count: number, isPart: boolean) =>
+      `${key} is unhealthy on ${isPart ? 'at least ' : ''}${formatNumber(count)} ${plural(count, 'instance', 'instances')}.`,
   },
   fr: {
     kind: { receiver: 'récepteur', processor: 'processeur', exporter: 'exporteur', connector: 'connecteur' },
@@ -28,11 +28,18 @@ const pipelineTexts = defineTexts({
     nothing: 'rien',
     lines: (from: number, to: number) =>
       from === to ? `ligne ${formatNumber(from)}` : `lignes ${formatNumber(from)} à ${formatNumber(to)}`,
-    sick: (count: number) => `▲ ${formatNumber(count)}`,
-    failing: (key: string, count: number) =>
-      `${key} est en défaut sur ${formatNumber(count)} ${plural(count, 'instance', 'instances')}.`,
+    sick: (count: number, isPart: boolean) => `▲ ${formatNumber(count)}${isPart ? '+' : ''}`,
+    failing: (key: string, count: number, isPart: boolean) =>
+      `${key} est en défaut sur ${isPart ? 'au moins ' : ''}${formatNumber(count)} ${plural(count, 'instance', 'instances')}.`,
   },
 })
+
+/** How many unhealthy instances complain of what, by `componentKey`. */
+interface Sick {
+  failing: ReadonlyMap<string, number>
+  /** Others are unhealthy too, and were not asked: the counts are at least. */
+  isPart: boolean
+}
 
 type Kind = 'receiver' | 'processor' | 'exporter' | 'connector'
 
@@ -173,10 +180,10 @@ function layOut(picture: PipelinePicture) {
   }
 }
 
-function describe(picture: PipelinePicture, failing: ReadonlyMap<string, number>): string {
+function describe(picture: PipelinePicture, { failing, isPart }: Sick): string {
   const words = say(pipelineTexts)
   const names = (ids: string[]) => (ids.length > 0 ? formatList(ids) : words.nothing)
-  const sick = [...failing].map(([key, count]) => words.failing(key, count))
+  const sick = [...failing].map(([key, count]) => words.failing(key, count, isPart))
   return [
     ...picture.lanes.map((lane) =>
       words.lane(
@@ -205,7 +212,7 @@ const SECTIONS = {
 } as const
 
 /** One component: how it is, and its lines of the config. */
-function Part({ yaml, failing, of }: { yaml: string; failing: ReadonlyMap<string, number>; of: Chosen }) {
+function Part({ yaml, sick: { failing, isPart }, of }: { yaml: string; sick: Sick; of: Chosen }) {
   const words = say(pipelineTexts)
   const sick = failing.get(of.id) ?? 0
   const { first, lines } = linesOfPath(yaml, `${SECTIONS[of.box.kind]}.${of.box.id}`)
@@ -215,7 +222,7 @@ function Part({ yaml, failing, of }: { yaml: string; failing: ReadonlyMap<string
         <b>{words.kind[of.box.kind]}</b> <span class="mono">{of.box.id}</span>{' '}
         <span class="muted">{words.lines(first, first + lines.length - 1)}</span>
       </p>
-      {sick > 0 && <p class="bad">{words.failing(of.id, sick)}</p>}
+      {sick > 0 && <p class="bad">{words.failing(of.id, sick, isPart)}</p>}
       <pre class="snippet">{lines.join('\n')}</pre>
     </div>
   )
@@ -225,12 +232,12 @@ function Part({ yaml, failing, of }: { yaml: string; failing: ReadonlyMap<string
 function ComponentBox({
   lane,
   box,
-  failing,
+  of: { failing, isPart },
   chosen,
 }: {
   lane: string
   box: Box
-  failing: ReadonlyMap<string, number>
+  of: Sick
   chosen: Signal<Chosen | null>
 }) {
   const words = say(pipelineTexts)
@@ -254,11 +261,11 @@ function ComponentBox({
         choose()
       }}
     >
-      <title>{`${lane}: ${words.kind[box.kind]} ${box.id}${sick > 0 ? ` ${words.sick(sick)}` : ''}`}</title>
+      <title>{`${lane}: ${words.kind[box.kind]} ${box.id}${sick > 0 ? ` ${words.sick(sick, isPart)}` : ''}`}</title>
       <rect x={box.x} y={box.y} width={box.width} height={BOX_HEIGHT} rx="5" />
       <text class="k" x={box.x + 10} y={box.y + 14}>
         {words.kind[box.kind]}
-        {sick > 0 && ` · ${words.sick(sick)}`}
+        {sick > 0 && ` · ${words.sick(sick, isPart)}`}
       </text>
       <text x={box.x + 10} y={box.y + 27}>
         {box.id.length > 28 ? `${box.id.slice(0, 27)}…` : box.id}
@@ -285,13 +292,13 @@ function useSickInSight(isAnySick: boolean) {
   return view
 }
 
-/** A picture of a config's pipelines, one lane each; `failing` counts unhealthy instances by `componentKey`. */
-export function Pipelines({ yaml, failing }: { yaml: string; failing: ReadonlyMap<string, number> }) {
+/** A picture of a config's pipelines, one lane each, and what fails in them. */
+export function Pipelines({ yaml, ...sick }: { yaml: string } & Sick) {
   const words = say(pipelineTexts)
   const picture = useMemo(() => readPipelines(yaml), [yaml])
   const chosen = useSignal<Chosen | null>(null)
   const drawn = useMemo(() => (picture ? layOut(picture) : null), [picture])
-  const view = useSickInSight(failing.size > 0)
+  const view = useSickInSight(sick.failing.size > 0)
   if (picture === null || drawn === null) return <p class="muted">{words.broken}</p>
   const { width, height } = drawn
   return (
@@ -302,7 +309,7 @@ export function Pipelines({ yaml, failing }: { yaml: string; failing: ReadonlyMa
         class="pipe"
         viewBox={`0 0 ${width} ${height}`}
         role="group"
-        aria-label={describe(picture, failing)}
+        aria-label={describe(picture, sick)}
         style={{ maxWidth: `${width}px`, minWidth: `${Math.min(width, 520)}px` }}
       >
         {drawn.bridges.map((path) => (
@@ -317,12 +324,12 @@ export function Pipelines({ yaml, failing }: { yaml: string; failing: ReadonlyMa
               <path key={path} d={path} />
             ))}
             {[...lane.boxes].map(([key, box]) => (
-              <ComponentBox key={key} lane={lane.name} box={box} failing={failing} chosen={chosen} />
+              <ComponentBox key={key} lane={lane.name} box={box} of={sick} chosen={chosen} />
             ))}
           </g>
         ))}
       </svg>
-      {chosen.value && <Part yaml={yaml} failing={failing} of={chosen.value} />}
+      {chosen.value && <Part yaml={yaml} sick={sick} of={chosen.value} />}
     </div>
   )
 }

@@ -1,7 +1,7 @@
 import type { ManagedConfigRecord } from '../../../lib/wire/desired.ts'
 import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
 import { api } from './endpoints.ts'
-import { touchesWorkload, useResource } from './use-resource.ts'
+import { type Resource, touchesWorkload, useResource } from './use-resource.ts'
 
 /** What owners in Git keep and ask for of a workload. */
 export interface InGit {
@@ -16,16 +16,14 @@ export interface InGit {
   reload: () => void
 }
 
-/** Read what owners in Git keep and ask for of a workload. */
-export function useInGit(workloadId: string): InGit {
+/** Read what owners in Git keep and ask for of a workload, which stands so among fleet configs. */
+export function useInGit(
+  workloadId: string,
+  standing: Pick<Resource<FleetStanding>, 'data' | 'reload'>,
+): InGit {
   const { data, reload } = useResource(
     `managed:${workloadId}`,
     (abort) => api.managed(workloadId, abort),
-    touchesWorkload(workloadId),
-  )
-  const standing = useResource(
-    `standing:${workloadId}`,
-    (abort) => api.fleetStanding(workloadId, abort),
     touchesWorkload(workloadId),
   )
   const kept = data?.find(({ accepted }) => accepted) ?? null

@@ -54,6 +54,36 @@ test('a high risk in production goes out in stages unless somebody says otherwis
   expect(seen.complaints).toEqual([])
 })
 
+test('whoever decides on a request sees before it is pushed in which stages it goes out, and so does its author', async () => {
+  for (const pod of ['store-1', 'store-2', 'store-3']) connectAgent('store', pod, {}, 'production')
+  const store = await workloadId(service, 'store', 3)
+  const path = `/api/workloads/${store}/config/approvals`
+  const first = await approve(store, GATEWAY, 'As it runs')
+  const agreed = { comment: 'agreed', prod_double_confirmed: true }
+  await service.api.post(`${path}/${first}/push`, agreed, 202)
+  const reach = page.getByRole('region', { name: 'It will reach' })
+  const staged = reach.getByText(/in stages.*: 1, then 2, then 3 of 3 instances/i)
+  const whole = reach.getByText(/^All at once/)
+  for (const [draft, isHigh] of [
+    [GATEWAY.replace('//telemetry.example.com', '//stages.example.com'), true],
+    [GATEWAY_FASTER, false],
+  ] as const) {
+    const ask = { draft_yaml: draft, comment: 'To be decided', prod_confirmation: true }
+    const { id } = await service.api.post(path, ask, 201)
+    await page.goto(`/workloads/${store}/changes/${id}`)
+    await (isHigh ? staged : whole).waitFor()
+    expect(await (isHigh ? whole : staged).count()).toBe(0)
+    await page.getByRole('button', { name: 'Edit as a new draft' }).click()
+    await page.waitForURL(/change$/)
+    await (isHigh ? staged : whole).waitFor()
+  }
+  expect(await findBarriers(page)).toEqual([])
+  await page.goto(`/workloads/${trial}/change`)
+  await reach.waitFor()
+  expect(await reach.getByText(/stages|All at once/).count()).toBe(0)
+  expect(seen.complaints).toEqual([])
+})
+
 test('on a phone what a change does and its text come before the checks, and the buttons stand in columns', async () => {
   const path = `/api/workloads/${trial}/config/approvals`
   const { id } = await service.api.post(path, { draft_yaml: GATEWAY_FASTER, comment: 'Faster' }, 201)
@@ -77,6 +107,35 @@ test('on a phone what a change does and its text come before the checks, and the
   expect(text).toBeLessThan(checks)
   expect(checks).toBeLessThan(await topOf(main.getByRole('button', { name: 'Approve', exact: true })))
   expect(await findBarriers(page)).toEqual([])
+})
+
+test('the unchanged lines that a comparison leaves out are opened by keyboard, side by side and in one column', async () => {
+  const path = `/api/workloads/${trial}/config/approvals`
+  const { id } = await service.api.post(path, { draft_yaml: GATEWAY_FASTER, comment: 'Faster' }, 201)
+  const left = page.getByRole('button', { name: /^Show \d+ unchanged lines$/ })
+  const focused = () =>
+    page.evaluate(() => document.activeElement?.textContent?.match(/^Show \d+ unchanged/)?.[0] ?? '')
+  for (const [width, beside] of [
+    [1440, 2],
+    [390, 1],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.goto(`/workloads/${trial}/changes/${id}`)
+    // What is left out is before the change and after it, in each text.
+    await expect.poll(() => left.count()).toBe(2 * beside)
+    expect(await findBarriers(page)).toEqual([])
+    await page.locator('.cm-content').first().focus()
+    for (const key of ['Enter', 'Space']) {
+      const before = await left.count()
+      await page.keyboard.press('Tab')
+      await expect.poll(focused).not.toBe('')
+      await page.keyboard.press(key)
+      await expect.poll(() => left.count()).toBe(before - beside)
+      // One goes on from there: the text that was opened has the focus.
+      await expect.poll(() => page.evaluate(() => document.activeElement?.className)).toMatch(/cm-content/)
+    }
+  }
+  expect(seen.complaints).toEqual([])
 })
 
 test('a first request that another one overtook shows its text alone, since what it would have replaced is not kept', async () => {

@@ -91,6 +91,13 @@ describe('the sentence about an unhealthy workload', () => {
     await expect.poll(() => choices.count()).toBe(3)
     await page.getByRole('searchbox', { name: /^Find instances/ }).fill('telling-3')
     await expect.poll(() => choices.allTextContents()).toEqual(['▲ telling-1', 'telling-3'])
+    // The page of that push says so as well.
+    const { trouble } = await service.api.get(`/api/workloads/${id}`)
+    await page.goto(`/workloads/${id}/pushes/${trouble.under_push.config_hash}`)
+    await page.locator('main .say').getByText('1 of 3 instances is unhealthy since this push.').waitFor()
+    await page.screenshot({ path: join(SHOTS, 'push-since-1440.png') })
+    await page.getByRole('link', { name: 'What is wrong, and what to do' }).click()
+    await sentence.getByText('All were healthy before.').waitFor()
     // A change that waits may be what puts it right: nobody has to propose it again.
     const request = { draft_yaml: GATEWAY_FASTER, comment: 'The right host' }
     const { id: asked } = await service.api.post(`/api/workloads/${id}/config/approvals`, request, 201)
@@ -205,6 +212,25 @@ describe('the picture of the pipelines', () => {
     await page.keyboard.press('Enter')
     await expect.poll(() => lines.count()).toBe(0)
     await expect.poll(() => findBarriers(page)).toEqual([])
+  })
+
+  test('counts as at least so many what fails where more are unhealthy than are asked why', async () => {
+    const others = agents.length
+    const many = await connectManaged('sickly', { pods: 8, behaviour: { kind: 'apply', delayMs: 50 } })
+    const rest = agents.slice(others + 1)
+    for (const agent of rest) agent.say({ health: FAILING_EXPORTER })
+    await page.goto(`/workloads/${many}`)
+    await page.getByText('7 of 8 instances are unhealthy', { exact: false }).first().waitFor()
+    const drawn = (text: string) => page.getByRole('group', { name: `exporter:otlphttp/eu is ${text}` })
+    await drawn('unhealthy on at least 6 instances.').waitFor()
+    const exporter = page.getByRole('button', { name: 'traces: exporter otlphttp/eu ▲ 6+' })
+    await exporter.click()
+    await page.locator('main').getByText('traces exporter:otlphttp/eu is unhealthy on at least 6').waitFor()
+    await page.goto(`/workloads/${many}/configuration`)
+    await drawn('unhealthy on at least 6 instances.').waitFor()
+    rest[0]?.say({ health: { healthy: true, status: 'StatusOK' } })
+    await drawn('unhealthy on 6 instances.').waitFor()
+    expect(seen.complaints).toEqual([])
   })
 })
 

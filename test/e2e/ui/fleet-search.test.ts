@@ -200,7 +200,7 @@ test('what is in trouble has parts, each a filter, and no counter moves for one 
   const kinds = page.getByRole('navigation', { name: 'Kinds of trouble' })
   await expect
     .poll(() => kinds.getByRole('link').allTextContents())
-    .toEqual(['mostly unhealthy 1', 'leaving 1'])
+    .toEqual(['most or all unhealthy 1', 'leaving 1'])
   expect(await findBarriers(page)).toEqual([])
   for (const [width, theme] of [
     [1440, 'light'],

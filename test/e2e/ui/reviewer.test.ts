@@ -60,6 +60,11 @@ test('a first takeover is compared with what runs, says so, and a new destinatio
   await what().getByText('It is compared with what the instances report to run.', { exact: false }).waitFor()
   await what().getByText('there is no earlier config to go back to', { exact: false }).first().waitFor()
   await what().getByText('high risk', { exact: true }).waitFor()
+  for (const width of [1440, 1024, 390]) {
+    await page.setViewportSize({ width, height: 900 })
+    await expect.poll(() => what().evaluate((pane) => pane.scrollWidth - pane.clientWidth)).toBe(0)
+  }
+  await page.setViewportSize({ width: 1440, height: 900 })
   await what()
     .getByText(/exporters\.otlphttp\/eu|otlphttp\/eu/)
     .first()

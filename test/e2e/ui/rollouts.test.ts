@@ -165,7 +165,7 @@ describe('a staged rollout', () => {
     await page.goto('/alerts')
     const alert = page.getByRole('row').filter({ hasText: 'watched' })
     await alert
-      .filter({ hasText: /It stopped by itself in stage 1.*A backend cannot be reached/ })
+      .filter({ hasText: /It stopped by itself in stage 1.*Cannot reach 10\.3\.0\.17:4318/ })
       .waitFor({ timeout: 40_000 })
     await page.goto(`/workloads/${id}`)
     // No page says that it is applying while nothing goes on.

@@ -108,6 +108,34 @@ test('an administrator links whoever has the e-mail of a local user', async () =
   await theirs.context.close()
 })
 
+test('where none is configured, an administrator reads that, what is missing, and the steps in their order', async () => {
+  const plain = await startComplete()
+  const { page, context, complaints } = await visit(browser, plain.url)
+  await signIn(page)
+  await page.goto('/settings/single-sign-on')
+  await page.getByText('No identity provider is configured: everybody signs in with a password').waitFor()
+  await page.getByText('Set MUSTER_PUBLIC_URL: these addresses derive from it.').waitFor()
+  const steps = page.getByRole('list').filter({ hasText: 'Register a web application' })
+  expect(await steps.evaluate((list) => [list.tagName, getComputedStyle(list).listStyleType])).toEqual([
+    'OL',
+    'decimal',
+  ])
+  expect(await steps.getByRole('listitem').count()).toBe(3)
+  // The address comes first: what is registered derives from it.
+  await steps.getByRole('listitem').first().getByText('MUSTER_PUBLIC_URL').waitFor()
+  // There are no groups of a provider that is not there.
+  expect(await page.getByRole('heading', { name: 'Groups' }).count()).toBe(0)
+  expect(await findBarriers(page)).toEqual([])
+  for (const width of [1440, 1024, 390]) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.screenshot({ path: join(SHOTS, `single-sign-on-off-${width}.png`) })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0)
+  }
+  expect(complaints).toEqual([])
+  await context.close()
+  await plain.stop()
+})
+
 test('whoever came back to a server that gave no answer reads to sign in once more', async () => {
   const { page, context } = await visit(browser, service.url)
   await page.goto('/login?sso=unanswered')

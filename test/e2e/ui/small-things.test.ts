@@ -37,6 +37,23 @@ test('all of the sign-in page begins at one edge', async () => {
   await context.close()
 })
 
+test('where a workload stands is read once for each of its pages', async () => {
+  await openPage()
+  for (const tab of ['', '/configuration']) {
+    let reads = 0
+    const count = (request: { url(): string }) => {
+      if (request.url().endsWith(`/workloads/${gateway}/fleet-config`)) reads++
+    }
+    page.on('request', count)
+    await page.goto(`/workloads/${gateway}${tab}`)
+    await page.locator('main .say').getByText('All is well', { exact: false }).waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(reads, tab).toBe(1)
+    page.off('request', count)
+  }
+  await seen.context.close()
+})
+
 describe('who only reads', () => {
   test.each([
     ['/approvals', 'Approvals', 'config:request'],
@@ -124,6 +141,21 @@ test('what a campaign is saved with stands at the end of its form', async () => 
     const box = await field.boundingBox()
     if (box !== null) expect(top).toBeGreaterThanOrEqual(box.y + box.height)
   }
+  await seen.context.close()
+})
+
+test('on half a desk the buttons of a user share a line, in French too, beside a long address', async () => {
+  const long = { email: 'marguerite.delacroix@observability.example.com', password: 'long enough to pass' }
+  await service.api.post('/api/users', { ...long, groups: ['editor'] }, 201)
+  await openPage({ width: 1024, locale: 'fr-FR' })
+  await page.goto('/settings/users')
+  const row = page.getByRole('row').filter({ hasText: long.email })
+  await row.getByText('créé', { exact: false }).waitFor()
+  const lines = new Set<number>()
+  for (const name of ['Droits', 'Mot de passe…', 'Supprimer'])
+    lines.add((await row.getByRole('button', { name, exact: true }).boundingBox())!.y)
+  expect([...lines]).toHaveLength(1)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
   await seen.context.close()
 })
 

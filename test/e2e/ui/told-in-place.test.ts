@@ -1,10 +1,20 @@
 import { expect, test } from 'vitest'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { eventually } from '../../support/eventually.ts'
 import { findBarriers, signIn, visit } from './support/browser.ts'
 import { carryOut } from './support/carry-out.ts'
 import { photograph } from './support/pictures.ts'
-import { FAILING_EXPORTER, GATEWAY, GATEWAY_FASTER, pushAndSettle } from './support/scene.ts'
+import {
+  FAILING_EXPORTER,
+  GATEWAY,
+  GATEWAY_FASTER,
+  GATEWAY_KAFKA,
+  pushAndSettle,
+  SECRETIVE,
+  startRollout,
+} from './support/scene.ts'
 import {
   agents,
   browser,
@@ -72,6 +82,67 @@ test('a freeze is told beside what fails: what it holds up, and that going back 
     .getByText(/Frozen until .+: going back is not held up by that\./)
     .waitFor()
   await service.api.call('DELETE', '/api/freeze')
+})
+
+const FREEZE = () => ({ reason: 'Audit', until: new Date(Date.now() + 7_200_000).toISOString() })
+const BACK =
+  /^You cannot roll it back\. Your role does not allow this \(workload:push_config\)\. Who can: editors and administrators whose scope reaches it, such as admin@example\.com, who pushed it\.$/
+// What was taken back is not to be rolled back any more.
+const CORRECT =
+  /^You cannot correct it\. Your role does not allow this \(config:request\)\. Who can: editors and/
+const HELD_UP =
+  /^Frozen until .+ \(Audit\): a corrected config is pushed after that, or by breaking the glass/
+
+/** What a reader is told of the way out on a page, and what an administrator is while a freeze lasts. */
+async function expectWaysOut(path: string, name: string, told: RegExp): Promise<void> {
+  const theirs = await visit(browser, service.url)
+  await signIn(theirs.page, READER)
+  await theirs.page.goto(path)
+  await theirs.page.locator('main .say').getByText(told).waitFor()
+  expect(await findBarriers(theirs.page)).toEqual([])
+  // No pane of which the reader may see nothing, and no quotes around words that nobody said.
+  await expect.poll(() => theirs.page.locator('main .pane').filter({ hasText: /^\s*$/ }).count()).toBe(0)
+  expect(await theirs.page.getByText(/“A backend/).count()).toBe(0)
+  await theirs.page.screenshot({ path: `test/e2e/shots/${name}-reader.png` })
+  await theirs.context.close()
+  await page.goto(path)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await service.api.call('PUT', '/api/freeze', FREEZE())
+  await page.reload()
+  await page.locator('main .say').getByText(HELD_UP).waitFor()
+  expect(await page.getByText(/Frozen until/).count()).toBe(1)
+  expect(await page.getByText(/cannot roll it back/).count()).toBe(0)
+  await photograph(name)
+  await service.api.call('DELETE', '/api/freeze')
+}
+
+test('the page of a push that failed says who can go back, and what a freeze holds up', async () => {
+  const torn = await connectManaged('torn', {
+    capabilities: SECRETIVE,
+    behaviour: { kind: 'apply', delayMs: 50 },
+  })
+  await pushAndSettle(service, torn, GATEWAY_FASTER)
+  const hash = await pushAndSettle(service, torn, GATEWAY_KAFKA)
+  const rows = (await service.api.get(`/api/workloads/${torn}/configs`)) as RevisionRecord[]
+  const failed = rows.find((row) => row.config_hash === hash && row.status === 'failed')
+  await expectWaysOut(`/workloads/${torn}/pushes/${hash}?push=${failed?.push_id}`, 'push-way-out', CORRECT)
+})
+
+test('the page of a rollout that halted says who can go back, and what a freeze holds up', async () => {
+  const begun = agents.length
+  const staged = await connectManaged('staged', { pods: 4, behaviour: { kind: 'apply', delayMs: 50 } })
+  const stages = [{ percentage: 25, dwell_seconds: 3_600 }, { percentage: 100 }]
+  const rollout = await startRollout(service, staged, GATEWAY_FASTER, stages)
+  const path = `/api/workloads/${staged}/config/canary/${rollout}`
+  const member = await eventually('its first stage is watched', async () => {
+    const { stages: now, targets } = (await service.api.get(path)) as RolloutRecord
+    return now[0]?.status === 'dwelling' && targets[0]?.instance_uid.replaceAll('-', '')
+  })
+  agents.slice(begun).forEach((agent) => {
+    if (agent.uidHex() === member) agent.say({ health: FAILING_EXPORTER })
+  })
+  await eventually('it halts', async () => (await service.api.get(path)).status === 'halted')
+  await expectWaysOut(`/workloads/${staged}/rollouts/${rollout}`, 'rollout-way-out', BACK)
 })
 
 test('an approval policy that asks less and waits is told where approvals and changes are seen', async () => {

@@ -593,7 +593,8 @@ describe('pushing', () => {
   it('needs somebody who can take it now', async () => {
     const { id } = await approved()
     agent.lose()
-    await ctx.advance(300)
+    // Right after the start it is waited for.
+    await ctx.advance(15_000)
     expect(await push(id)).toMatchObject({ status: 409, json: { code: 'workload_not_connected' } })
     expect(await pushCount()).toBe(0)
   })

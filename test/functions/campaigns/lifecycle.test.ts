@@ -230,6 +230,28 @@ describe('a plan', () => {
     expect((json as CampaignRecord).plan).toBeUndefined()
     expect((await call('POST', `/${id}/request`, { plan_hash: 'x' })).status).toBe(409)
   })
+
+  it('is emptied of what is left out when it is changed, but not of whom it is for', async () => {
+    const excluded = { ...scope(), exclude_names: ['vm-3'] }
+    const id = await draft({ description: 'Second of two', scope: excluded })
+    const fresh = await record(await draft({ waves: undefined }))
+    const plain = { name: 'Two', change: { kind: 'text', yaml: configYaml(2) } }
+    for (const nobody of [{}, { selector: {} }, { exclude_names: ['vm-3'] }])
+      expect(await call('PUT', `/${id}`, { ...plain, scope: nobody })).toMatchObject({
+        status: 400,
+        json: { code: 'campaign_scope_empty' },
+      })
+    // What was refused changed nothing.
+    expect(await record(id)).toMatchObject({ description: 'Second of two', scope: excluded })
+    expect((await record(id)).waves).toHaveLength(NO_DWELL.length)
+    expect((await call('PUT', `/${id}`, { ...plain, scope: scope() })).status).toBe(200)
+    const { description, scope: reach, waves } = await record(id)
+    expect({ description, scope: reach, waves }).toEqual({
+      description: fresh.description,
+      scope: fresh.scope,
+      waves: fresh.waves,
+    })
+  })
 })
 
 const scope = () => ({

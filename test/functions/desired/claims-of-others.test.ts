@@ -459,17 +459,17 @@ async function campaign(change: object, of = shop, as = bob): Promise<string> {
   return (json as CampaignRecord).id
 }
 
-async function approveCampaign(id: string, as: SignedIn): Promise<unknown> {
+async function approveCampaign(id: string, as: SignedIn, asking = bob): Promise<unknown> {
   const read = async () => {
     const { json } = await invoke(ctx, `GET /api/campaigns/${id}`, { as: bob.token })
     return json as CampaignRecord
   }
   if ((await read()).status === 'draft') {
-    await invoke(ctx, `POST /api/campaigns/${id}/plan`, { as: bob.token, body: {} })
+    await invoke(ctx, `POST /api/campaigns/${id}/plan`, { as: asking.token, body: {} })
     await expect.poll(async () => (await read()).plan_hash).toBeTruthy()
     const asked = { plan_hash: (await read()).plan_hash, comment: 'please' }
     const { status, json } = await invoke(ctx, `POST /api/campaigns/${id}/request`, {
-      as: bob.token,
+      as: asking.token,
       body: asked,
     })
     expect(status, JSON.stringify(json)).toBe(200)
@@ -485,3 +485,45 @@ async function hostOf(name: string): Promise<object> {
   await ctx.advance(1_000)
   return { match_labels: { 'identity/host.name': name } }
 }
+
+describe('whoever changes or requests a campaign of somebody else names nobody of what it brings', () => {
+  const everybody = () => naming(ann, bob, heir)
+  const edit = async (id: string, more: object, as = eve): Promise<void> => {
+    const { json } = await invoke(ctx, `GET /api/campaigns/${id}`, { as: bob.token })
+    const { name, change, scope } = json as CampaignRecord
+    const body = { name, change, scope, ...more }
+    const { status, json: edited } = await invoke(ctx, `PUT /api/campaigns/${id}`, { as: as.token, body })
+    expect(status, JSON.stringify(edited)).toBe(200)
+  }
+
+  it('of a version that somebody else wrote', async () => {
+    const fleet_config_id = await versionByHand('edited', TEXT)
+    const id = await campaign({ kind: 'version', fleet_config_id, number: 1, takeover: true })
+    await wish(eve, other, TEXT, everybody())
+    await edit(id, { description: 'mine as well' })
+    expect(await approveCampaign(id, ann)).toBe('approved')
+  })
+
+  it('nor of a text that somebody else put into it, by choosing other workloads for it', async () => {
+    const id = await campaign({ kind: 'text', yaml: NEXT, takeover: true })
+    await wish(eve, other, NEXT, everybody())
+    const workload_ids = [shop.workloadId, other.workloadId]
+    await edit(id, { change: { kind: 'text', yaml: NEXT, takeover: true }, scope: { workload_ids } })
+    expect(await approveCampaign(id, ann)).toBe('approved')
+  })
+
+  it('nor by asking that it is approved', async () => {
+    const id = await campaign({ kind: 'text', yaml: NEXT, takeover: true })
+    await wish(eve, other, NEXT, everybody())
+    expect(await approveCampaign(id, ann, eve)).toBe('approved')
+  })
+
+  it('but whoever puts another text into it does', async () => {
+    const id = await campaign({ kind: 'text', yaml: NEXT, takeover: true })
+    const yaml = `${NEXT}# of another\n`
+    await wish(eve, other, yaml, naming(ann))
+    await edit(id, { change: { kind: 'text', yaml, takeover: true } })
+    expect(await approveCampaign(id, ann)).toBe('author')
+    expect(await approveCampaign(id, heir)).toBe('approved')
+  })
+})

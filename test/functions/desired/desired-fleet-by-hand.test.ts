@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
@@ -43,7 +43,9 @@ async function wish(text: number, more: object = {}): Promise<DesiredFleetResult
 const yes = { comment: 'yes', prod_confirmation: true }
 async function plan(id: string): Promise<string> {
   await scene.call(`POST /api/campaigns/${id}/plan`)
-  await expect.poll(async () => (await scene.readCampaign(id)).status).toBe('planned')
+  // One that was planned before stays so while it is planned anew.
+  await expect.poll(() => scene.ctx.campaigns.planner.progress(id)).toBeNull()
+  expect((await scene.readCampaign(id)).status).toBe('planned')
   return (await scene.readCampaign(id)).plan_hash!
 }
 /** Plan, request, approve and start a campaign, and let it come to its end. */
@@ -234,16 +236,145 @@ it('a workload that Git keeps by its fleet config is changed by breaking the gla
   expect(await wish(2)).toMatchObject({ action: 'held', reason: 'replaced' })
 })
 
-it('a fleet config that Git holds keeps nobody from a workload that it brought nothing to yet', async () => {
-  await wish(2)
-  const id = await ask('vm-2', configYaml(6))
-  const approval = at('vm-2', `config/approvals/${id}`)
+it.each<[string, () => Promise<unknown>]>([
+  ['at all', async () => {}],
+  ['since, by a campaign', () => scene.carry(1)],
+  [
+    'since, by itself',
+    async () => {
+      await scene.carry(1)
+      await scene.apply(1)
+      scene.connect('vm-4')
+      for (let n = 0; n < 5; n++) {
+        await scene.work(1_000)
+        await scene.applyAll(['vm-4'])
+      }
+      expect(scene.runs('vm-4')).toBe(hashOn(1, 'vm-4'))
+    },
+  ],
+])(
+  'a fleet config that Git holds keeps nobody from a workload that it brought nothing to %s',
+  async (_, before) => {
+    await before()
+    await wish(2)
+    for (const host of scene.agents.keys()) {
+      const id = await ask(host, configYaml(6))
+      const approval = at(host, `config/approvals/${id}`)
+      expect(await scene.call(`POST ${approval}/approve`, { comment: 'fine' }, scene.approver)).toMatchObject(
+        {
+          status: 200,
+        },
+      )
+      const push = { comment: 'go', prod_double_confirmed: true }
+      expect(await scene.call(`POST ${approval}/push`, push)).toMatchObject({ status: 202 })
+      const { json } = await scene.call(`GET ${at(host, 'fleet-config')}`)
+      expect(json).toMatchObject({ fleet_config: { name: 'Hosts' } })
+      expect(json).not.toHaveProperty('kept_in_git')
+    }
+  },
+)
+
+/** Push a config of one host, of which somebody else approves that. */
+async function pushByHand(host: string, number: number): Promise<void> {
+  const approval = at(host, `config/approvals/${await ask(host, configYaml(number))}`)
   expect(await scene.call(`POST ${approval}/approve`, { comment: 'fine' }, scene.approver)).toMatchObject({
     status: 200,
   })
   const push = { comment: 'go', prod_double_confirmed: true }
   expect(await scene.call(`POST ${approval}/push`, push)).toMatchObject({ status: 202 })
-  const { json } = await scene.call(`GET ${at('vm-2', 'fleet-config')}`)
-  expect(json).toMatchObject({ fleet_config: { name: 'Hosts' } })
-  expect(json).not.toHaveProperty('kept_in_git')
+  await scene.applyAll([host])
+}
+const standing = async (host: string) => (await scene.call(`GET ${at(host, 'fleet-config')}`)).json
+const named = (...hosts: string[]) => ({
+  match_expressions: [{ key: 'identity/host.name', operator: 'In', values: hosts }],
+})
+
+it('a fleet config of higher priority takes no workload that Git has brought, be it by hand or of another owner', async () => {
+  await scene.carry(1)
+  await keep(2)
+  scene.connect('vm-4')
+  await scene.ctx.advance(1_000)
+  const above = { name: 'Above', selector: named('vm-1', 'vm-4'), priority: 9 }
+  expect(await scene.call('POST /api/fleet-configs', above)).toMatchObject({ status: 201 })
+  const others = { owner: 'others', name: 'Others', selector: named('vm-2'), priority: 8 }
+  const asked = { ...WISH, ...others, content: versionText(7) }
+  expect(await scene.call('POST /api/fleet-configs/desired', asked, admin)).toMatchObject({ status: 200 })
+  for (const host of ['vm-1', 'vm-2'])
+    expect(await standing(host)).toMatchObject({
+      fleet_config: { name: 'Hosts' },
+      kept_in_git: { owner: 'platform' },
+    })
+  expect(await standing('vm-4')).toMatchObject({ fleet_config: { name: 'Above' } })
+  // That this is why is told whatever the priorities are.
+  const below = { name: 'Below', selector: named('vm-1'), priority: -1 }
+  expect(await scene.call('POST /api/fleet-configs', below)).toMatchObject({
+    status: 201,
+    json: { kept_by: [{ name: 'Hosts', workload_count: 1, in_git_count: 1 }] },
+  })
+  // Its owner may, and so may people once Git lets go of it.
+  const own = { name: 'Own', selector: named('vm-3'), priority: 7 }
+  expect(await wish(8, own)).toMatchObject({ joining_count: 1 })
+  expect(await standing('vm-3')).toMatchObject({ fleet_config: { name: 'Own' } })
+  const gone = `DELETE /api/fleet-configs/${scene.configId}/desired?owner=platform`
+  expect(await scene.call(gone)).toMatchObject({ status: 204 })
+  expect(await standing('vm-1')).toMatchObject({ fleet_config: { name: 'Above' } })
+})
+
+it('what was pushed while a workload was not under its fleet config shows as drift once it is again', async () => {
+  await scene.carry(1)
+  await keep(2)
+  await wish(2, { selector: named('vm-2', 'vm-3') })
+  await pushByHand('vm-1', 6)
+  expect(await differing()).toEqual([])
+  expect(await wish(2)).toMatchObject({ action: 'held', reason: 'replaced' })
+  expect(await differing()).toEqual(['vm-1'])
+})
+
+describe('a version that applied by itself before Git asked for another one', () => {
+  const isDrift = async (host: string) => {
+    const { items } = (await scene.call('GET /api/config-safety/drift', undefined, admin))
+      .json as DriftOverview
+    const { workloadId } = scene.agent(host)
+    return (
+      items.find(({ workload_id: id }) => id === workloadId)?.drift_reasons?.includes('differs_from_git') ??
+      false
+    )
+  }
+  /** A host comes, and gets what applies by itself. */
+  async function comes(host: string): Promise<void> {
+    scene.connect(host)
+    await scene.ctx.advance(300)
+    for (let n = 0; n < 5; n++) {
+      await scene.work(1_000)
+      await scene.applyAll([host])
+    }
+    expect(scene.runs(host)).toBe(hashOn(1, host))
+  }
+
+  it('is not continued where it was paused', async () => {
+    await scene.carry(1)
+    await scene.apply(1)
+    expect(await scene.on('POST', '/pause', {})).toMatchObject({ status: 200 })
+    const { version } = await wish(2)
+    expect(await scene.on('POST', '/continue', {})).toMatchObject(MANAGED)
+    await database.pool.execute('update managed_fleet_configs set version = 1')
+    expect(await scene.on('POST', '/continue', {})).toMatchObject({ status: 200 })
+    await database.pool.execute('update managed_fleet_configs set version = $1', [version])
+  })
+
+  it('goes on until that is brought, and shows as drift from then on', async () => {
+    await scene.carry(1)
+    await scene.apply(1)
+    await wish(2)
+    await comes('vm-4')
+    expect(await isDrift('vm-4')).toBe(false)
+    await keep(2)
+    expect(scene.runs('vm-4')).toBe(hashOn(2, 'vm-4'))
+    await comes('vm-5')
+    expect(await isDrift('vm-5')).toBe(true)
+    expect(await isDrift('vm-4')).toBe(false)
+    // The next run brings it there.
+    await carryOut((await wish(2)).campaign_id!)
+    expect(await isDrift('vm-5')).toBe(false)
+  })
 })

@@ -28,7 +28,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await ctx.close()
-  for (const table of ['workloads', 'campaigns', 'fleet_configs'])
+  for (const table of ['workloads', 'campaigns', 'fleet_configs', 'unseen_texts', 'commit_authors'])
     await database.pool.execute(`delete from ${table}`)
 })
 
@@ -69,6 +69,18 @@ async function ask({ campaign_id: id = '' }: DesiredFleetResult): Promise<string
   const body = { plan_hash, comment: 'From Git', prod_confirmation: true }
   expect(await post(`/api/campaigns/${id}/request`, body, machine)).toMatchObject({ status: 200 })
   return id
+}
+
+/** Write that a campaign is in this status, approved as somebody else than its authors had to, and was pushed to all its workloads. */
+async function stands(id: string, status: string): Promise<void> {
+  const approvals = JSON.stringify([{ rule: { approvals: 1, authorCounts: false, validHours: null } }])
+  await database.pool.execute(`update campaigns set status = $2, approvals = $3::jsonb where id = $1`, [
+    ...[id, status, approvals],
+  ])
+  await database.pool.execute(
+    'update campaign_targets set push_id = gen_random_uuid() where campaign_id = $1',
+    [id],
+  )
 }
 
 it('nobody else proposes a fleet config in the name of an owner', async () => {
@@ -263,7 +275,7 @@ describe('a fleet config that Git holds', () => {
     const second = await ask(await wish(both))
     expect(await approve(second, ann)).toEqual([409, 'author'])
     expect(await approve(second, bob)).toEqual([409, 'author'])
-    await database.pool.execute(`update campaigns set status = 'done' where id = $1`, [second])
+    await stands(second, 'done')
     const third = await ask(await wish(sites({ paris: { site: 'q' } }, bob)))
     expect(await approve(third, bob)).toEqual([409, 'author'])
     expect(await approve(third, ann)).toEqual([200, undefined])
@@ -279,8 +291,6 @@ describe('a fleet config that Git holds', () => {
     }
     const change = async (n: number, by: string) =>
       ask(await wish({ content: `${configYaml()}# ${n}\n`, commit_author: `Somebody <${by}>` }))
-    const stands = (id: string, status: string) =>
-      database.pool.execute(`update campaigns set status = $2 where id = $1`, [id, status])
     const first = await change(1, ann.email)
     await stands(first, 'done')
     expect(await approve(await change(2, bob.email), ann)).toEqual([200, undefined])

@@ -262,6 +262,17 @@ describe('whoever asked in an owner’s name that nobody had makes nobody an aut
     await expectAuthors(await wish(two, 'shop', CORRECTED), ann)
   })
 
+  it('nor of the very request that waits since before it was handed over', async () => {
+    const waits = await wish(one, 'platform', TEXT, by(ann))
+    await handOver('platform', 'shop', two)
+    const place = agent
+    agent = fakeAgent(ctx.fleet)
+    await ctx.advance(300)
+    await wish(one, 'elsewhere', TEXT, by(bob, dora))
+    agent = place
+    await expectAuthors(waits, ann)
+  })
+
   it('nor where all of that is handed over', async () => {
     await squat()
     const place = agent

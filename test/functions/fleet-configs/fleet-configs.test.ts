@@ -239,7 +239,7 @@ describe('a workload', () => {
     expect(await call(`GET /api/fleet-configs/${low.id}`)).toMatchObject({
       json: {
         workload_count: 0,
-        kept_by: [{ id: high.id, name: 'High', priority: 1, workload_count: 1 }],
+        kept_by: [{ id: high.id, name: 'High', priority: 1, workload_count: 1, in_git_count: 0 }],
       },
     })
     expect(high).not.toHaveProperty('kept_by')
@@ -268,7 +268,7 @@ describe('a workload', () => {
       json: {
         workload_count: 0,
         conflict_count: 0,
-        kept_by: [{ id: ours.id, name: 'Ours', priority: 0, workload_count: 1 }],
+        kept_by: [{ id: ours.id, name: 'Ours', priority: 0, workload_count: 1, in_git_count: 0 }],
       },
     })
   })

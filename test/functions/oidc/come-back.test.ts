@@ -88,6 +88,15 @@ async function request(by: Person, n: number): Promise<string> {
   expect(status).toBe(201)
   return (json as ApprovalRecord).id
 }
+/** Ask for the same text for another workload. */
+async function requestElsewhere(by: Person, n: number): Promise<void> {
+  const { workloadId } = fakeAgent(ctx.fleet, { host: 'elsewhere' })
+  await ctx.advance(300)
+  const body = { draft_yaml: productionYaml(n), prod_confirmation: true, target_env: 'production' }
+  const asked = await call(by, `POST /api/workloads/${workloadId}/config/approvals`, body)
+  expect(asked.status).toBe(201)
+  ctx.clock.advance(1_000)
+}
 const approve = (by: Person, id: string) => call(by, `POST ${base()}/${id}/approve`, { comment: 'fine' })
 const another = (reason: string) => ({ status: 409, json: { code: 'approval_needs_another', reason } })
 /** Another administrator, so that anybody may be removed. */
@@ -264,15 +273,10 @@ describe('whoever has another account, by the e-mail of which both are known as 
     // She says at the provider that she has the administrator's e-mail, and asks for the text of another workload.
     const eve = await signIn('eve', { email: 'seed@example.com', email_verified: false })
     expect(eve.id).not.toBe(root.id)
-    const elsewhere = fakeAgent(ctx.fleet, { host: 'elsewhere' })
-    await ctx.advance(300)
-    const body = { draft_yaml: productionYaml(1), prod_confirmation: true, target_env: 'production' }
-    const asked = await call(eve, `POST /api/workloads/${elsewhere.workloadId}/config/approvals`, body)
-    expect(asked.status).toBe(201)
-    ctx.clock.advance(1_000)
+    await requestElsewhere(eve, 1)
     const id = await request(asker, 1)
     expect((await call(asker, `GET ${base()}/${id}`)).json).toMatchObject({
-      help: { could_approve: ['helper@example.com'] },
+      help: { could_approve: ['helper@example.com', 'seed@example.com'] },
     })
     expect((await approve(helper, id)).status).toBe(200)
   })
@@ -348,6 +352,28 @@ describe('two accounts under one name', () => {
     const victim = await signIn('victim')
     const mallory = await signIn('mallory', { name: ' Victim@example.com', ...more })
     expect((await approve(victim, await request(mallory, 1))).status).toBe(200)
+  })
+
+  it('keep each other from what others ask for with a text that one asked for elsewhere only where somebody vouches for that', async () => {
+    const root = await seed()
+    const asker = await signIn('asker')
+    const olga = await signIn('olga')
+    const email = 'olga@example.com'
+    const chosen = [
+      { email, email_verified: false },
+      { email: undefined, preferred_username: email },
+    ]
+    for (const [n, more] of chosen.entries()) {
+      await requestElsewhere(await signIn(`mallory-${n}`, more), n)
+      expect((await approve(olga, await request(asker, n))).status).toBe(200)
+    }
+    await requestElsewhere(await signIn('olga-adm', { email }), 2)
+    expect(await approve(olga, await request(asker, 2))).toMatchObject(another('same_person'))
+    const local = await makePuppet(root, 'administrator', 'hugo@example.com')
+    await requestElsewhere(local, 3)
+    await remove(root, local)
+    const twin = await signIn('hugo', unclaimed)
+    expect(await approve(twin, await request(asker, 3))).toMatchObject(another('same_person'))
   })
 
   it('are no two people of two who have to approve', async () => {

@@ -23,6 +23,41 @@ const exporting = (port: number, exporter: string, settings: string) =>
     .replace('[debug]', `[debug, ${exporter}]`)
 
 describe('GET /api/fleet/destinations', () => {
+  it('tells of a destination that is named like a workload here which one that likely is', async () => {
+    const within = (cluster: string, namespace: string, name: string) =>
+      fakeAgent(ctx.fleet, {
+        service: name,
+        attributes: {
+          'k8s.cluster.name': cluster,
+          'k8s.namespace.name': namespace,
+          'k8s.deployment.name': name,
+        },
+      }).workloadId
+    const gateway = within('eu', 'obs', 'gateway')
+    const node = within('eu', 'obs', 'node')
+    const far = within('us', 'obs', 'node')
+    await ctx.advance(300)
+    const editor = await signIn(ctx, { groups: ['editor'] })
+    const told = async (address: string, ...senders: string[]) => {
+      for (const id of senders) await pushConfig(ctx.fleet, id, exporting(1, 'otlp', `endpoint: ${address}`))
+      const { json } = await invoke(ctx, 'GET /api/fleet/destinations', { as: editor.token })
+      return (json as ExportDestination[]).find((one) => one.address === address)?.likely?.id
+    }
+    await pushConfig(ctx.fleet, gateway, exporting(1, 'kafka', 'topic: spans'))
+    expect(await told('gateway.obs:4317', node)).toBe(gateway)
+    expect(await told('gateway.obs.svc.cluster.local:4317', node)).toBe(gateway)
+    // Another namespace, another host, and one of another cluster are others.
+    expect(await told('gateway.shop:4317', node)).toBeUndefined()
+    expect(await told('gateway.obs.example.com:4317', node)).toBeUndefined()
+    expect(await told('gateway.obs:4318', far)).toBeUndefined()
+    // Where it may be either of two it is said of none.
+    const other = within('us', 'obs', 'gateway')
+    await ctx.advance(300)
+    await pushConfig(ctx.fleet, other, exporting(1, 'kafka', 'topic: spans'))
+    expect(await told('gateway.obs:4319', node)).toBe(gateway)
+    expect(await told('gateway.obs:4320', node, far)).toBeUndefined()
+  })
+
   it('tells who exports where, of all configs together, without credentials', async () => {
     // Two hosts of one name are told apart by their hosts.
     const agents = ['vm-1', 'vm-2', 'vm-3'].map((host) => fakeAgent(ctx.fleet, { service: 'edge', host }))

@@ -24,7 +24,7 @@ const config = (id: string, priority: number, made: number, tier = 'web'): Candi
 })
 
 const judge = (candidates: readonly Candidate[], formerId: string | null) =>
-  judgeMembership(findSelecting(WORKLOAD, openCandidates(candidates)).first, formerId)
+  judgeMembership(findSelecting(WORKLOAD, openCandidates(candidates)), formerId)
 
 describe('a workload', () => {
   it('is under none of the fleet configs that do not select it', () => {

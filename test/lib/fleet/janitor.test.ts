@@ -296,6 +296,8 @@ describe('agents that are gone', () => {
     }
     expect(targets.size).toBe(7)
     expect(await count('push_targets')).toBe(7)
+    // They have lived with the config for a while: who vanishes sooner may have died of it.
+    await ctx.advance(11 * 60_000)
     await gone(...joiners)
     const [failed] = joiners as [FakeAgent]
     expect([...targets.keys()].sort()).toEqual([first.uid, failed.uid].sort())
@@ -414,4 +416,25 @@ describe('reported configs', () => {
     await ctx.advance(1_000)
     expect(await count('reported_configs')).toBe(2)
   })
+})
+
+it('keeps a bounded number of events, the newest, and since when who is changed on its host', async () => {
+  const agent = fakeAgent(ctx.fleet)
+  await ctx.advance(500)
+  const { workloadId } = agent
+  await database.pool.execute('delete from workload_events')
+  await database.pool.execute(
+    `insert into workload_events (workload_id, instance_uid, pod_name, event_type, version, prev_version, occurred_at)
+     select $1, $2, '', case n when 1 then 'config_altered' else 'connected' end, n::text, '', $3::timestamptz + n * interval '1 second'
+     from generate_series(1, 50) n`,
+    [workloadId, agent.uid, ctx.clock.now()],
+  )
+  const versions = async () =>
+    (await database.pool.query<{ version: string }>('select version from workload_events order by id')).map(
+      ({ version }) => Number(version),
+    )
+  await clean({ eventsMax: 50 })
+  expect(await versions()).toHaveLength(50)
+  expect((await clean({ eventsMax: 20 })).trimmedEvents).toBe(29)
+  expect(await versions()).toEqual([1, ...Array.from({ length: 20 }, (_, n) => n + 31)])
 })

@@ -268,7 +268,10 @@ describe('a burst', () => {
   })
 
   it('ends although its timer is early by a little', () => {
-    hub = new Hub({ clock, timers: { after: (ms, run) => timers.after(ms > 1 ? ms - 0.5 : ms, run) } })
+    hub = new Hub({
+      clock,
+      timers: { ...timers, after: (ms, run) => timers.after(ms > 1 ? ms - 0.5 : ms, run) },
+    })
     const browser = connect()
     for (let n = 0; n < BURST_MAX * 3; n++) hub.broadcast(removed(`${n}`))
     timers.advance(BURST_QUIET_MS - 0.5)

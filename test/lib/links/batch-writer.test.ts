@@ -10,7 +10,13 @@ function startWriter() {
   const clock = fakeClock()
   const timers = manualTimers(clock)
   const sent: string[] = []
-  const writer = new BatchWriter<FrontEntry>({ clock, timers, epoch: 1, send: (text) => sent.push(text) })
+  const writer = new BatchWriter<FrontEntry>({
+    clock,
+    timers,
+    epoch: 1,
+    maySay: () => true,
+    send: (text) => sent.push(text),
+  })
   sent.length = 0
   const written = () => sent.splice(0).map(readFrontBatch)
   return { clock, timers, writer, written }

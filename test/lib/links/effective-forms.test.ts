@@ -45,7 +45,15 @@ const receiveBy =
 function openFront(): Receive {
   const { clock, timers, fleet } = ctx
   const exchange = createOpampExchange({ fleet, clock, log: silentLog, messageBytesMax: 1_048_576 })
-  const links = new OwnerLinks({ fleet, exchange, epoch: 1, clock, timers, log: silentLog })
+  const links = new OwnerLinks({
+    fleet,
+    exchange,
+    epoch: 1,
+    mayAct: () => true,
+    clock,
+    timers,
+    log: silentLog,
+  })
   const agents = new FrontAgents({
     clock,
     timers,

@@ -31,7 +31,7 @@ afterEach(async () => {
 function openLinks(): OwnerLinks {
   const { clock, timers, fleet } = ctx
   const exchange = createOpampExchange({ fleet, clock, log: silentLog, messageBytesMax: 1_048_576 })
-  return new OwnerLinks({ fleet, exchange, epoch: EPOCH, clock, timers, log: silentLog })
+  return new OwnerLinks({ fleet, exchange, epoch: EPOCH, mayAct: () => true, clock, timers, log: silentLog })
 }
 
 /** A link of a front, with what the owner said on it. */

@@ -32,7 +32,15 @@ afterEach(async () => {
 function openFront(capabilities: number) {
   const { clock, timers, fleet } = ctx
   const exchange = createOpampExchange({ fleet, clock, log: silentLog, messageBytesMax: 1_048_576 })
-  const links = new OwnerLinks({ fleet, exchange, epoch: 1, clock, timers, log: silentLog })
+  const links = new OwnerLinks({
+    fleet,
+    exchange,
+    epoch: 1,
+    mayAct: () => true,
+    clock,
+    timers,
+    log: silentLog,
+  })
   let readText = async (): Promise<Uint8Array | null> => Buffer.from(configYaml(1))
   const front = new FrontAgents({
     clock,
@@ -173,7 +181,15 @@ describe.each([
 it('a poll that the owner breaks on is answered by the front, and ends nothing else', async () => {
   const { clock, timers, fleet } = ctx
   const exchange = { answerPoll: () => Promise.reject(new Error('broken')) }
-  const links = new OwnerLinks({ fleet, exchange, epoch: 1, clock, timers, log: silentLog })
+  const links = new OwnerLinks({
+    fleet,
+    exchange,
+    epoch: 1,
+    mayAct: () => true,
+    clock,
+    timers,
+    log: silentLog,
+  })
   const told: unknown[] = []
   const link = links.open(
     { send: (text) => told.push(...readOwnerBatch(text).entries) > 0, drop() {} },

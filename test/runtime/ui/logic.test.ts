@@ -11,7 +11,8 @@ import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { describeDetailField, describeOwnDetail } from '../../../runtime/ui/i18n/audit.ts'
 import { findActions } from '../../../runtime/ui/i18n/audit-actions.ts'
-import { describeError } from '../../../runtime/ui/i18n/causes.ts'
+import { describeError, describeWhy } from '../../../runtime/ui/i18n/causes.ts'
+import { changeTexts } from '../../../runtime/ui/i18n/change.ts'
 import { language, say } from '../../../runtime/ui/i18n/define.ts'
 import { formatListed } from '../../../runtime/ui/i18n/format.ts'
 import { historyTexts } from '../../../runtime/ui/i18n/history.ts'
@@ -248,6 +249,21 @@ describe('why a workload is unwell', () => {
     )
   })
 
+  test('names a host that is not reached in the words of every other page, whoever tells of it', () => {
+    const said = (of: Record<string, string>) => [describeReason(trouble(of)), describeWhy(trouble(of))]
+    expect(said({ unknown_host: 'a.b' })).toEqual(['no such host a.b · exporter otlp/eu', 'No such host a.b'])
+    expect(said({ address: '10.0.0.1:4317' })[1]).toBe('Cannot reach 10.0.0.1:4317')
+    language.value = 'fr'
+    expect(said({ unknown_host: 'a.b' })[1]).toBe('Hôte introuvable\u00a0: a.b')
+    expect(said({ address: '10.0.0.1:4317' })[1]).toBe('10.0.0.1:4317 injoignable')
+    language.value = 'en'
+    // Of another failure the host is not the whole.
+    const late = { error_cause: 'apply_timeout', error_title: 'Config apply timed out' }
+    expect(describeWhy({ ...late, error_parameters: { unknown_host: 'a.b' } })).toBe(
+      'Config apply timed out (no such host a.b)',
+    )
+  })
+
   test('has a blank before its colon in French', () => {
     language.value = 'fr'
     expect(describeReason(trouble({}))).toBe('exporteur otlp/eu\u00a0: Une destination est injoignable')
@@ -392,6 +408,8 @@ describe('the stages of a rollout', () => {
     expect(stages.every((stage) => stage.dwell_seconds === 60 && stage.gates?.[0] === 'health')).toBe(true)
     expect(listStageSizes(stages, 8)).toEqual([1, 4, 8])
     expect(listStageSizes(stages, 1)).toEqual([1, 1, 1])
+    // A stage that reaches nobody new is no step that one reads of.
+    expect(say(changeTexts).stagePreview(listStageSizes(stages, 2), 2)).toBe('1, then 2 of 2 instances.')
   })
 
   test('say of a halt what its gate measures now, where that is another value', () => {
@@ -999,6 +1017,20 @@ test('a push is told to have helped, or not, where instances were unhealthy as i
     total: 2,
     since: resolved.resolved_at,
   })
+  // All were healthy, and are not since: by the push, as the service says, or by whatever else.
+  const cause = {
+    push_id: push.push_id,
+    config_hash: 'c',
+    submitted_at: push.submitted_at,
+    pushed_by: 'ann',
+    instance_count: 1,
+  }
+  expect(judgeHelp(push, workload({ ...sick, under_push: cause }), [])).toEqual({
+    kind: 'since',
+    count: 1,
+    total: 2,
+  })
+  expect(judgeHelp(push, workload(sick), [])).toEqual({ kind: 'unhealthy', count: 2, total: 2 })
   // Nothing was wrong, or it was over before, or something else was pushed since.
   expect(judgeHelp(push, workload(), [])).toBe(null)
   expect(judgeHelp(push, workload(), [{ ...fired, resolved_at: '2026-07-01T08:05:00.000Z' }])).toBe(null)

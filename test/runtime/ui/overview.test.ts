@@ -138,6 +138,22 @@ describe('is it us?', () => {
     ])
   })
 
+  test('what was changed today is well, and it is us all the same where the trouble comes from an older config', () => {
+    const cause = (count: number, ...of: ChangeRecord[]) =>
+      judge({ ...sick, of_config_count: count }, of, false)[2]
+    expect(cause(1, change('push', 'succeeded'))).toBe(
+      '1 change in the last 24 hours, none of them failed. The trouble of 1 of these workloads comes from a config that was pushed before.',
+    )
+    // Where one of today failed, that is the place to look.
+    expect(cause(1, change('push', 'failed'))).not.toContain('pushed before')
+    expect(cause(0, change('push', 'succeeded'))).not.toContain('pushed before')
+    language.value = 'fr'
+    expect(cause(2, change('push', 'succeeded'))).toContain(
+      'Pour 2 de ces workloads, le problème vient d’une config poussée avant.',
+    )
+    language.value = 'en'
+  })
+
   test('nobody did anything today, and it is us all the same where the trouble comes from a config', () => {
     const ours = (count: number) => judge({ ...sick, of_config_count: count }, [], false)[2]
     expect(ours(1)).toBe(

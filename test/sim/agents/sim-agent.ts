@@ -31,6 +31,13 @@ const ILL: HealthNode = {
 
 /** A config that ended the process this often is not started again, as if somebody had removed it by hand. */
 const CRASHES_MAX = 6
+/** How long it lives with a config that kills it, and how long it then takes to come back without it. */
+const DIES_AFTER_MS = [1_000, 60_000] as const
+const BACK_AFTER_MS = [100, 40_000] as const
+/** How long one that comes and goes stays, and how long it is away: less or more than the grace. */
+const STAYS_MS = [30_000, 90_000] as const
+const AWAY_MS = [1_000, 40_000] as const
+const NOTHING: Offered = { hash: '', body: '' }
 const BEAT_MS = 30_000
 const MADE_UP = 'made up'
 /** After this many regular polls the service knows at which interval the agent polls. */
@@ -52,10 +59,12 @@ export class SimAgent implements Hearer {
   #sequence = 0
   #status: Status = { hash: '', status: 'unset' }
   /** What it runs, and what it ran before; '' for its own default. */
-  #running: Offered = { hash: '', body: '' }
-  #before: Offered = { hash: '', body: '' }
+  #running = NOTHING
+  #before = NOTHING
   #isOn = false
   #isEverStarted = false
+  /** Counts its processes. */
+  #processes = 0
   #applying = 0
   #lastOffer: Offered | null = null
   #beats = 0
@@ -68,6 +77,9 @@ export class SimAgent implements Hearer {
   #hasUntold = false
   /** The config that it runs has changed since it last reported an effective config. */
   #hasUntoldConfig = false
+  /** It says goodbye and comes back over and over; how often it has come back so. */
+  isRestless = false
+  returns = 0
   /**
    * Hashes of configs that it left by itself or never took: the server can only know what the agent reports of them.
    */
@@ -131,6 +143,8 @@ export class SimAgent implements Hearer {
     this.#isOn = true
     this.#asksUid = this.nature.asksForUid && !this.#isEverStarted
     this.#isEverStarted = true
+    this.#processes++
+    this.#mayDie()
     this.#connect(0)
   }
 
@@ -142,6 +156,7 @@ export class SimAgent implements Hearer {
     if (!this.#isOn) return
     this.#isOn = false
     this.#applying++
+    this.#processes++
     const link = this.#link
     if (link === null) return
     this.#say({ isDisconnect: true })
@@ -152,6 +167,8 @@ export class SimAgent implements Hearer {
   /** Be killed, and come back after `delayMs` as a new process with the same storage. */
   restart(delayMs: number): void {
     this.#applying++
+    this.#processes++
+    this.#mayDie()
     this.#sequence = 0
     this.#unsentStatus = null
     this.#isOn = true
@@ -193,6 +210,23 @@ export class SimAgent implements Hearer {
     this.#linkedAtMs = this.#world.time.nowMs
     this.#world.time.after(this.#world.dice.between(0, 2_000), () => link.leave())
     this.#say(this.nature.isTerse ? {} : this.#fullReport())
+  }
+
+  /** Say goodbye after a while and come back after another, over and over, for as long as it is restless. */
+  comeAndGo(): void {
+    this.isRestless = true
+    const { time, dice } = this.#world
+    const next = () => {
+      if (!this.isRestless) return
+      this.stop()
+      time.after(dice.between(...AWAY_MS), () => {
+        if (!this.isRestless) return
+        this.returns++
+        this.start()
+        time.after(dice.between(...STAYS_MS), next)
+      })
+    }
+    time.after(dice.between(...STAYS_MS), next)
   }
 
   /** Send a full report again, as an agent does that reads its last report from disk. */
@@ -263,7 +297,7 @@ export class SimAgent implements Hearer {
         return
       }
       this.#link = link
-      this.#world.stirred()
+      if (!this.isRestless) this.#world.stirred()
       this.#linkedAtMs = this.#world.time.nowMs
       this.#beats++
       const isFull = isNewProcess || this.#hasUntold || !this.nature.isTerse
@@ -410,13 +444,30 @@ export class SimAgent implements Hearer {
       if (round !== this.#applying) return
       if (fate === 'crashes') this.#crash()
       else if (fate === 'reverts') this.#refuse(hash)
-      else settle(fate === 'works' ? 'applied' : 'failed')
+      else settle(fate === 'works' || fate === 'kills' ? 'applied' : 'failed')
     })
   }
 
   #crash(): void {
     this.#crashes++
     this.restart(this.#world.dice.between(100, 5_000))
+  }
+
+  /** A config that kills ends the process that runs it, a while after it has said that it applied it. */
+  #mayDie(): void {
+    if (fateOf(this.#running.body, this.nature.index) !== 'kills') return
+    const { time, dice } = this.#world
+    const { hash } = this.#running
+    const process = this.#processes
+    time.after(dice.between(...DIES_AFTER_MS), () => {
+      if (process !== this.#processes || this.#running.hash !== hash) return
+      this.#world.trace(`${this.uid.slice(0, 4)} dies of ${hash.slice(0, 6)}`)
+      this.#running = NOTHING
+      this.#before = NOTHING
+      this.#lastOffer = null
+      this.#status = { hash: '', status: 'unset' }
+      this.restart(dice.between(...BACK_AFTER_MS))
+    })
   }
 
   /**
@@ -441,8 +492,10 @@ export class SimAgent implements Hearer {
 
   #run(offered: Offered): void {
     this.leftByItself.delete(offered.hash)
-    if (this.#running.hash !== offered.hash) this.#before = this.#running
+    if (this.#running.hash === offered.hash) return
+    this.#before = this.#running
     this.#running = offered
+    this.#mayDie()
   }
 
   #report(status: Status): void {

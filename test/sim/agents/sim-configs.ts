@@ -1,17 +1,23 @@
 import { createHash } from 'node:crypto'
 import type { Dice } from '../time/dice.ts'
+import type { Troubles } from '../troubles.ts'
 
 /**
- * What becomes of a config at an agent. With `reverts` the agent goes back to what it ran before and reports only that.
+ * What becomes of a config at an agent. With `reverts` the agent goes back to what it ran before and reports only that;
+ * with `kills` it applies the config, says so, and dies of it later.
  */
-export type Fate = 'works' | 'fails' | 'crashes' | 'hangs' | 'reverts'
+export type Fate = 'works' | 'fails' | 'crashes' | 'hangs' | 'reverts' | 'kills'
 
 const FATES: Record<string, Fate> = {
   fails: 'fails',
   crashes: 'crashes',
   hangs: 'hangs',
   reverts: 'reverts',
+  kills: 'kills',
 }
+
+/** The kinds of trouble that decide how configs go wrong. */
+type Mischiefs = Pick<Troubles, 'selfRollbacks' | 'lateDeaths' | 'goodbyes'>
 
 /** A fault of a config: what goes wrong, and at which agent (its index) or at all of them. */
 interface Mischief {
@@ -42,8 +48,8 @@ export class SimConfigs {
    * Make the text of a version of a fleet config. It fills an exporter's endpoint with the variable `region`, and goes
    * wrong at some agents less often than other configs do: a campaign would halt in its first wave too often.
    */
-  makeVersion(agents: number, hasReverts: boolean): string {
-    const mischief = this.#dice.chance(0.6) ? null : this.#makeMischief(agents, hasReverts)
+  makeVersion(agents: number, has: Mischiefs): string {
+    const mischief = this.#dice.chance(0.6) ? null : this.#makeMischief(agents, has)
     const fate = mischief === null ? 'good' : `${mischief.word}=${mischief.whom}`
     return [
       `# config ${++this.#versions}00 ${fate}`,
@@ -57,10 +63,10 @@ export class SimConfigs {
   }
 
   /** Make a new config, or pick one that was made before: most work, some fail at all agents or at one. */
-  make(agents: number, hasReverts: boolean): string {
+  make(agents: number, has: Mischiefs): string {
     const dice = this.#dice
     if (this.#bodies.size > 0 && dice.chance(0.25)) return dice.pick([...this.#bodies.values()])
-    const mischief = this.#makeMischief(agents, hasReverts)
+    const mischief = this.#makeMischief(agents, has)
     const fate = mischief === null ? 'good' : `${mischief.word}=${mischief.whom}`
     const exporter = dice.chance(0.3) ? 'otlp' : 'debug'
     const settings = exporter === 'otlp' ? '{ endpoint: "collector:4317" }' : '{}'
@@ -75,15 +81,19 @@ export class SimConfigs {
     return body
   }
 
-  #makeMischief(agents: number, hasReverts: boolean): Mischief | null {
+  #makeMischief(agents: number, has: Mischiefs): Mischief | null {
     const dice = this.#dice
+    if (has.lateDeaths && dice.chance(0.4))
+      return { word: 'kills', whom: dice.chance(0.3) ? 'all' : dice.int(agents) }
+    // One that hangs at a single agent ends as soon as that one is away.
+    if (has.goodbyes && dice.chance(0.3)) return { word: 'hangs', whom: 'all' }
     const kind = dice.next()
     if (kind < 0.52) return null
     if (kind < 0.65) return { word: 'fails', whom: 'all' }
     if (kind < 0.77) return { word: 'fails', whom: dice.int(agents) }
     if (kind < 0.84) return { word: 'crashes', whom: 'all' }
     if (kind < 0.89) return { word: 'hangs', whom: dice.int(agents) }
-    if (kind < 0.95 || !hasReverts) return { word: 'crashes', whom: dice.int(agents) }
+    if (kind < 0.95 || !has.selfRollbacks) return { word: 'crashes', whom: dice.int(agents) }
     return { word: 'reverts', whom: dice.int(agents) }
   }
 }

@@ -19,6 +19,18 @@ export async function hasOpenEnds(watcher: Connection): Promise<boolean> {
 }
 
 /**
+ * Whether a push or a rollout is open that is to end though agents come and go: a target of one that has just come back is
+ * waited for again.
+ */
+export async function listLastingEnds(watcher: Connection): Promise<readonly string[]> {
+  const open: string[] = []
+  const note = (problem: string) => void open.push(problem)
+  await checkPushes(watcher, note)
+  await checkRollouts(watcher, note)
+  return open
+}
+
+/**
  * At rest a push may be pending only where another one superseded it, no instance is left that could answer, or it
  * waits for an operator.
  */

@@ -29,6 +29,7 @@ function findAfter(
       linkedAtMs: 1_000,
       placedAtMs: placements.movedAtMs(UID),
       isShared: true,
+      returns: 0,
     })
     meanwhile(placements, promises, nowMs)
   }
@@ -58,6 +59,7 @@ describe('a config that is offered over one socket as if it was for the first ti
           linkedAtMs: 25_000,
           placedAtMs: 0,
           isShared: true,
+          returns: 0,
         })
         if (atMs === 1) promises.notSent('service 1', instance)
       }
@@ -70,7 +72,7 @@ describe('a config that is offered over one socket as if it was for the first ti
       const problems: string[] = []
       const promises = new OfferPromises(WATCHER, (problem) => problems.push(problem))
       for (const nowMs of [10_000, 20_000]) {
-        const about = { nowMs, linkedAtMs: 1_000, placedAtMs: 0, isShared }
+        const about = { nowMs, linkedAtMs: 1_000, placedAtMs: 0, isShared, returns: 0 }
         promises.sent('service 1', instance, offer, 'new-connection', about)
       }
       return problems
@@ -109,7 +111,7 @@ describe('a config that is offered over one socket as if it was for the first ti
       for (const turn of [1, 2, 3, 4]) {
         const nowMs = turn * APPLYING_MS
         const linkedAtMs = nowMs > restartedAtMs ? restartedAtMs : 0
-        const about = { nowMs, linkedAtMs, placedAtMs: 0, isShared: false }
+        const about = { nowMs, linkedAtMs, placedAtMs: 0, isShared: false, returns: 0 }
         promises.sent('service 1', instance, offer, turn === 1 ? 'assigned' : 'applying-too-long', about)
       }
       return problems

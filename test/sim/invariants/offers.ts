@@ -1,3 +1,4 @@
+import { LOSSES_MIN } from '../../../lib/fleet/decide/losses.ts'
 import {
   APPLYING_MS,
   NO_STATUS_MS,
@@ -9,7 +10,7 @@ import {
 import type { Instance, Workload } from '../../../lib/fleet/state/model.ts'
 import { assignmentOfUid } from '../../../lib/fleet/state/state.ts'
 import type { Connection } from '../../../lib/store/connection.ts'
-import type { Report } from './finding.ts'
+import { type Report, short } from './finding.ts'
 
 interface Sent {
   /** The instance of that offer: a poller that was forgotten meanwhile gets another object. */
@@ -27,6 +28,12 @@ interface Sent {
   repeats: number
 }
 
+/**
+ * How often at most a push is offered to an agent that nothing but its config disturbs: to each of the processes that die
+ * of it, and to one more.
+ */
+const UNDISTURBED_MAX = (LOSSES_MIN + 1) * SENDS_MAX
+
 /** What one process offers one instance of a workload. */
 const keyOf = (process: string, uid: string, workloadId: string | undefined): string =>
   `${process}/${uid}/${workloadId}`
@@ -41,10 +48,28 @@ export class OfferPromises {
   /** Frames with a config that were sent since the last `check`. */
   readonly #frames: { uid: string; hash: string; workloadId: string }[] = []
   readonly #sent = new Map<string, Sent>()
+  /** How often each push was offered to each agent since nothing disturbs them any more; null while something does. */
+  #undisturbed: Map<string, { count: number; returnsBefore: number }> | null = null
 
   constructor(watcher: Connection, report: Report) {
     this.#watcher = watcher
     this.#report = report
+  }
+
+  /** From now on agents lose their connections only where they die, say goodbye, or are told apart. */
+  rests(): void {
+    this.#undisturbed = new Map()
+  }
+
+  /** Whatever becomes of it, a push is offered to an agent a bounded number of times. */
+  #countAll(uid: string, pushId: string, returns: number): void {
+    const offered = this.#undisturbed
+    if (offered === null) return
+    const key = `${uid}/${pushId}`
+    const { count, returnsBefore } = offered.get(key) ?? { count: 0, returnsBefore: returns }
+    offered.set(key, { count: count + 1, returnsBefore })
+    const most = UNDISTURBED_MAX + (returns - returnsBefore) * SENDS_MAX
+    if (count === most) this.#report(`${uid} is offered push ${short(pushId)} over and over`)
   }
 
   /** The offer engine of one process tells that it sent an offer. */
@@ -59,9 +84,12 @@ export class OfferPromises {
       linkedAtMs: number
       placedAtMs: number
       isShared: boolean
+      /** How often the agent has said goodbye and come back, where it does so over and over. */
+      returns: number
     },
   ): void {
-    const { nowMs, linkedAtMs, placedAtMs, isShared } = about
+    const { nowMs, linkedAtMs, placedAtMs, isShared, returns } = about
+    if (cause !== 'poll-repeated' && !isShared) this.#countAll(instance.uid, offer.pushId, returns)
     const key = keyOf(process, instance.uid, instance.workload?.id)
     const last = this.#sent.get(key)
     // Only the same assignment of the same instance counts as a repeat. When a rollout ends, its members go back to the

@@ -218,17 +218,21 @@ export class LinkPromises {
   /** Beats are left to the front that has the agent, and the owner hears of them. */
   #checkGrants(): void {
     const { promises, time } = this.#world
-    const { instances } = this.#world.service()!.fleet.state
+    const { fleet } = this.#world.service()!
+    const { instances } = fleet.state
     const nowMs = time.clock.monotonicMs()
+    // The owner's clock stands still while it does.
+    const stoodMs = nowMs - fleet.clock.monotonicMs()
     for (const { uid, connection, lastMessageMs } of instances.values()) {
       if (!isOverLink(connection)) continue
       for (const granted of connection.granted)
         if (instances.get(granted)?.connection !== connection)
           promises.report(`${granted} is left to ${connection.link.memberId}, which does not have it`)
       const beatMs = this.#absorbedMs.get(uid) ?? 0
-      if (beatMs < nowMs - BEATS_TOLD_MS && lastMessageMs < beatMs)
+      const newsMs = lastMessageMs + stoodMs
+      if (beatMs < nowMs - BEATS_TOLD_MS && newsMs < beatMs)
         promises.report(
-          `${uid} was heard by its front ${Math.round(beatMs - lastMessageMs)} ms after the owner's last news`,
+          `${uid} was heard by its front ${Math.round(beatMs - newsMs)} ms after the owner's last news`,
         )
     }
   }

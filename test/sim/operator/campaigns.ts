@@ -1,3 +1,4 @@
+import type { SimConfigs } from '../agents/sim-configs.ts'
 import { callAs } from './call.ts'
 import type { ConfigWorld } from './fleet-configs.ts'
 import { APPROVER, AUTHOR } from './operator-world.ts'
@@ -14,7 +15,7 @@ export interface ShownTarget {
 
 /** What an operator of campaigns uses of the world. */
 export interface CampaignWorld extends ConfigWorld {
-  configs: ConfigWorld['configs'] & { make(agents: number, hasReverts: boolean): string }
+  configs: ConfigWorld['configs'] & Pick<SimConfigs, 'make'>
 }
 
 interface Row {
@@ -62,7 +63,7 @@ export class CampaignOperator {
     const kind = dice.next()
     if (kind < 0.12)
       return {
-        change: { kind: 'text', yaml: configs.make(agents.length, troubles.selfRollbacks), ...takeover },
+        change: { kind: 'text', yaml: configs.make(agents.length, troubles), ...takeover },
         scope: hosts,
       }
     if (kind < 0.3) {

@@ -1,11 +1,13 @@
+import type { SimConfigs } from '../agents/sim-configs.ts'
+import type { Troubles } from '../troubles.ts'
 import { callAs } from './call.ts'
 import { APPROVER, AUTHOR, type OperatorWorld } from './operator-world.ts'
 
 /** What an operator of fleet configs uses of the world. */
 export interface ConfigWorld extends OperatorWorld {
   agents: readonly unknown[]
-  troubles: { selfRollbacks: boolean }
-  configs: { makeVersion(agents: number, hasReverts: boolean): string }
+  troubles: Troubles
+  configs: Pick<SimConfigs, 'makeVersion'>
   look<Row extends object>(text: string, params?: readonly unknown[]): Promise<Row[]>
   pickWorkload(): string | null
 }
@@ -60,7 +62,7 @@ export class FleetConfigOperator {
       ...(dice.chance(0.4) ? { label: dice.pick(['identity/host.name', 'muster/team']) } : {}),
     }
     await this.#call(`POST /api/fleet-configs/${id}/versions`, {
-      content: configs.makeVersion(agents.length, troubles.selfRollbacks),
+      content: configs.makeVersion(agents.length, troubles),
       variables: [{ name: 'region', ...region }],
       ...(dice.chance(0.3) ? { table: { label: 'muster/team', rows: { red: { region: 'north' } } } } : {}),
       comment: 'another version',

@@ -74,7 +74,7 @@ export class VirtualTime {
   }
 
   timersOf(owner: Mortal): Timers {
-    return { after: (delayMs, work) => this.after(delayMs, work, owner) }
+    return { after: (delayMs, work) => this.after(delayMs, work, owner), nowMs: () => this.#nowMs }
   }
 
   /** Take the next event that is due before `untilMs` and run it; false when there is none. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -6,6 +6,7 @@ import type { ConfigTarget } from '../../../../lib/configs/check/target.ts'
 import { validateStatically } from '../../../../lib/configs/check/validate.ts'
 import { parseConfig } from '../../../../lib/configs/yaml/parse.ts'
 import { CATEGORIES } from '../../../../lib/wire/values.ts'
+import { type Judged, readJudgedConfigs, sayIfSkipped } from '../../../support/judged-configs.ts'
 
 const NOBODY = { requestedVersion: '', minimumVersion: '', validatedAt: new Date(0) }
 
@@ -30,25 +31,9 @@ describe('configs of our own, named by what is to be said of them', () => {
   })
 })
 
-/** A line of `verdicts.jsonl`: what `validate` of a real collector said of a file beside it. */
-interface Judged {
-  file: string
-  class: 'valid' | 'environment' | 'unknown_component' | 'component_config' | 'structure' | 'yaml'
-  error?: string
-  /** Further errors of the same run. */
-  also?: string[]
-}
-
-// Configs of other people with the verdicts of a real collector. They are not in the repository: without
-// MUSTER_TEST_VERDICTS they are looked for in a folder beside the checkout, and without that these tests are skipped.
-const besides = new URL('../../../../../shared/fixtures/configs', import.meta.url)
-const folder = process.env['MUSTER_TEST_VERDICTS'] || fileURLToPath(besides)
-const judged: Judged[] = existsSync(join(folder, 'verdicts.jsonl'))
-  ? readFileSync(join(folder, 'verdicts.jsonl'), 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Judged)
-  : []
+const others = readJudgedConfigs()
+const { judged, folder } = others
+sayIfSkipped(others, 'the verdicts on configs of others')
 const textOf = ({ file }: Judged) => readFileSync(join(folder, file), 'utf8')
 const ofClass = (name: Judged['class']) => judged.filter((one) => one.class === name)
 
@@ -56,14 +41,11 @@ const ofClass = (name: Judged['class']) => judged.filter((one) => one.class === 
 const NAMED: Readonly<Record<string, { verdict: string; because: string }>> = {}
 
 describe('configs that a collector judged', () => {
-  it.skipIf(judged.length === 0)(
-    `are there, some of each class (skipped where there is no ${folder}; MUSTER_TEST_VERDICTS names another)`,
-    () => {
-      expect(judged.length).toBeGreaterThan(100)
-      expect(new Set(judged.map((one) => one.class)).size).toBe(6)
-      for (const file of Object.keys(NAMED)) expect(judged.map((one) => one.file)).toContain(file)
-    },
-  )
+  it.skipIf(others.skipped !== null)(`are there, some of each class (${others.skipped ?? folder})`, () => {
+    expect(judged.length).toBeGreaterThan(100)
+    expect(new Set(judged.map((one) => one.class)).size).toBe(6)
+    for (const file of Object.keys(NAMED)) expect(judged.map((one) => one.file)).toContain(file)
+  })
 
   it.each(judged)('$file is $class', (one) => {
     const verdict = verdictOf(textOf(one))

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
@@ -10,21 +10,21 @@ import { readFirstDocument } from '../../../../lib/configs/yaml/document.ts'
 import { isSameValue } from '../../../../lib/configs/yaml/equal.ts'
 import { parseConfig } from '../../../../lib/configs/yaml/parse.ts'
 import { type ConfigObject, type ConfigValue, isObject } from '../../../../lib/configs/yaml/value.ts'
+import { readJudgedConfigs, sayIfSkipped } from '../../../support/judged-configs.ts'
 
-// Configs of other people are not in the repository but in a folder beside the checkout; see verdicts.test.ts.
-const besides = new URL('../../../../../shared/fixtures/configs', import.meta.url)
-const folder = process.env['MUSTER_TEST_VERDICTS'] || fileURLToPath(besides)
+const others = readJudgedConfigs()
+sayIfSkipped(others, 'patches of configs of others')
 const own = fileURLToPath(new URL('../../../fixtures/configs', import.meta.url))
 
-const readValid = (from: string) =>
-  (existsSync(from) ? readdirSync(from) : [])
+const readValid = (from: string, names: readonly string[]) =>
+  names
     .filter((name) => name.endsWith('.yaml'))
     .flatMap((name) => {
       const text = readFileSync(join(from, name), 'utf8')
       const [read, parsed] = [readFirstDocument(text), parseConfig(text)]
       return parsed.ok && read.ok && !read.hasMore ? [{ name, text, root: parsed.document.root }] : []
     })
-const configs = [...readValid(own), ...readValid(folder)]
+const configs = [...readValid(own, readdirSync(own)), ...readValid(others.folder, others.files)]
 
 /** The comments of a text, in their order. */
 function commentsOf(text: string): string[] {
@@ -80,9 +80,9 @@ const firstKey = (root: ConfigObject, section: string) => {
   return isObject(value) ? Object.keys(value)[0] : undefined
 }
 
-describe.skipIf(configs.length < 2)('configs of others', () => {
-  it(`are there, unless there is no ${folder}`, () => {
-    if (existsSync(folder)) expect(configs.length).toBeGreaterThan(100)
+describe('configs of ours and of others', () => {
+  it.skipIf(others.skipped !== null)(`are there (${others.skipped ?? others.folder})`, () => {
+    expect(configs.length).toBeGreaterThan(100)
   })
 
   it('get a new component, and lose no line', () => {

@@ -12,8 +12,7 @@ const OPEN: ObstacleFacts = {
   isBusy: false,
   isQuarantined: false,
   frozenFor: null,
-  managedBy: null,
-  fleetKeptBy: null,
+  keeper: null,
 }
 const OBSTRUCTED: ObstacleFacts = {
   isArchived: true,
@@ -21,8 +20,7 @@ const OBSTRUCTED: ObstacleFacts = {
   isBusy: true,
   isQuarantined: true,
   frozenFor: 'end of the year',
-  managedBy: 'platform',
-  fleetKeptBy: 'fleets',
+  keeper: { owner: 'platform', by: 'workload' },
 }
 
 describe('whether a push may begin', () => {
@@ -53,21 +51,17 @@ describe('whether a push may begin', () => {
   })
 
   it('of what is kept in Git, a request begins only for its own owner', () => {
-    const facts = { ...OPEN, managedBy: 'platform' }
+    const facts: ObstacleFacts = { ...OPEN, keeper: { owner: 'platform', by: 'workload' } }
     expect(obstacleOf('request', facts)).toMatchObject({ obstacle: 'kept-in-git', about: 'platform' })
     expect(obstacleOf('request', facts, { gitOwner: 'somebody' })).not.toBeNull()
     expect(obstacleOf('request', facts, { gitOwner: 'platform' })).toBeNull()
   })
 
   it('a request goes nowhere that Git keeps by a fleet config, but from its owner; what the fleet config brings does', () => {
-    const facts = { ...OPEN, fleetKeptBy: 'fleets' }
+    const facts: ObstacleFacts = { ...OPEN, keeper: { owner: 'fleets', by: 'fleet-config' } }
     expect(obstacleOf('request', facts)).toMatchObject({ obstacle: 'kept-in-git', about: 'fleets' })
     expect(obstacleOf('request', facts, { gitOwner: 'fleets' })).toBeNull()
     for (const path of PUSH_PATHS) if (path !== 'request') expect(obstacleOf(path, facts)).toBeNull()
-    // Whoever keeps the workload itself comes first.
-    const both = { ...facts, managedBy: 'platform' }
-    expect(obstacleOf('request', both, { gitOwner: 'platform' })).toBeNull()
-    expect(obstacleOf('request', both, { gitOwner: 'fleets' })).toMatchObject({ about: 'platform' })
   })
 
   it.each(['campaign', 'auto-apply'] as const)(
@@ -86,7 +80,8 @@ describe('whether a push may begin', () => {
     (path) => {
       const under = { isUnderWay: true }
       expect(obstacleOf(path, { ...OPEN, isHeld: true }, under)).toMatchObject({ obstacle: 'held' })
-      expect(obstacleOf(path, { ...OPEN, managedBy: 'a' }, under)).toMatchObject({ obstacle: 'kept-in-git' })
+      const kept: ObstacleFacts = { ...OPEN, keeper: { owner: 'a', by: 'workload' } }
+      expect(obstacleOf(path, kept, under)).toMatchObject({ obstacle: 'kept-in-git' })
       expect(obstacleOf(path, { ...OPEN, isBusy: true, isQuarantined: true }, under)).toBeNull()
     },
   )

@@ -129,7 +129,7 @@ describe('a config that kills one agent of several', () => {
     agents[0].apply()
     await ctx.advance(2_000)
     ctx.timers.after(0, () => {
-      ctx.clock.advance(16_000)
+      ctx.timers.standStill(16_000)
       agents[1].lose()
     })
     await ctx.advance(500)
@@ -147,7 +147,7 @@ describe('a config that kills one agent of several', () => {
     Object.assign(agents[1].connection, { place: 'front-1/7' })
     await ctx.advance(2_000)
     ctx.timers.after(0, () => {
-      ctx.clock.advance(16_000)
+      ctx.timers.standStill(16_000)
       agents[1].lose()
     })
     await ctx.advance(500)
@@ -293,6 +293,7 @@ describe('a config that kills an agent after it has said that it applied it', ()
   it.each([
     ['stays away for longer than the grace each time', false, 300_000],
     ['joined', true, 1_000],
+    ['joined, and stays away for longer than the grace each time', true, 300_000],
   ])('fails there too where the agent %s', async (_, isJoiner, awayMs) => {
     const first = join()
     const planned = isJoiner ? null : join()

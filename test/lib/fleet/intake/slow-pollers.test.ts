@@ -53,6 +53,41 @@ const eventsOf = async (agent: FakeAgent) => {
   return rows.map(({ event_type: type }) => type)
 }
 
+/** Let our process stand still for so long, in which it hears nobody. */
+async function standStill(ms: number): Promise<void> {
+  ctx.timers.standStill(ms)
+  await ctx.advance(3_000)
+}
+
+describe('while our process stands still', () => {
+  it('no poller falls silent: it is not heard', async () => {
+    const agent = join()
+    await poll(agent, 30_000, 3)
+    await standStill(200_000)
+    // Its poll found nobody, and the next one comes after its interval.
+    await ctx.advance(27_000)
+    agent.say({})
+    expect(await eventsOf(agent)).toEqual(['connected'])
+    await ctx.advance(95_000)
+    expect(await eventsOf(agent)).toEqual(['connected', 'disconnected'])
+  })
+
+  it('the grace of one that is away does not end: it finds nobody to come back to', async () => {
+    const agent = join({ transport: 'ws' })
+    const graceMs = 120_000
+    await ctx.advance(5_000)
+    agent.lose()
+    await ctx.advance(1_000)
+    await standStill(10 * graceMs)
+    await ctx.advance(graceMs - 10_000)
+    expect(ctx.fleet.workload(agent.workloadId)!.status).not.toBe('disconnected')
+    expect(ctx.fleet.state.instances.has(agent.uid)).toBe(true)
+    await ctx.advance(15_000)
+    expect(ctx.fleet.workload(agent.workloadId)!.status).toBe('disconnected')
+    expect(ctx.fleet.state.instances.has(agent.uid)).toBe(false)
+  })
+})
+
 describe('an agent that polls each ten minutes', () => {
   it('is away once, before anybody can know, and connected from then on', async () => {
     const agent = join()

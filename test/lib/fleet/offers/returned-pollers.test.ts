@@ -53,6 +53,20 @@ it('one that sends each request again is asked three times, and answered again t
   expect(poller.offered()).toHaveLength(9)
 })
 
+it('one that applies the config and dies of it each time is asked three times', async () => {
+  await poll(1)
+  for (let i = 0; i < 8; i++) {
+    if (poller.offered().length > i) poller.apply()
+    await poll(1)
+    restart()
+    await ctx.advance(500)
+    await poll(1)
+  }
+  expect(poller.offered()).toHaveLength(3)
+  const ends = await workload.ends(workload.live.active!.push.pushId)
+  expect(ends).toMatchObject({ a: 'applied', p: 'failed: lost_while_applying' })
+})
+
 it('one that was asked in vain is offered the config again when it comes back', async () => {
   await poll(30)
   expect(poller.offered()).toHaveLength(3)

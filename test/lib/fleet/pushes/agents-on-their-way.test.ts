@@ -109,3 +109,32 @@ it('it waits for ten seconds at most where some of them do not come', async () =
   await asked
   expect(answers).toEqual([true])
 })
+
+/** An owner that decides for a while already, and its agent, which it loses with the link; before that it stands still. */
+async function loseLink(stoodStillMs: number) {
+  const [owner, front] = [openOwner(), openFront('front')]
+  const link = front.link(owner)
+  front.say(1, 1, 1, OF_ONE)
+  await fleet.ctx.advance(60_000)
+  fleet.ctx.timers.standStill(stoodStillMs)
+  await fleet.ctx.advance(100)
+  link.break()
+  const answers: boolean[] = []
+  const asked = fleet.ctx.fleet.canTakeConfig(instanceOf(1)!.workload!).then((can) => answers.push(can))
+  await fleet.ctx.advance(3_000)
+  return { owner, front, answers, asked }
+}
+
+it('a push after the owner stood still waits for the agents that it has lost with its links', async () => {
+  const { owner, front, answers, asked } = await loseLink(6_000)
+  expect(answers).toEqual([])
+  front.link(owner)
+  await fleet.ctx.advance(500)
+  await asked
+  expect(answers).toEqual([true])
+})
+
+it('agents that are lost with a link while the owner goes on are not waited for', async () => {
+  const { answers } = await loseLink(0)
+  expect(answers).toEqual([false])
+})

@@ -204,3 +204,26 @@ it('an instance that joined after a push and is gone leaves no row, also where t
   expect(push.counts.joined).toBe(0)
   expect(await rows()).toEqual([])
 })
+
+it('keeps the rows of the last hundred that were lost with it, and of those that came back', async () => {
+  const first = join()
+  await pushConfig(ctx.fleet, first.workloadId, YAML)
+  first.apply()
+  const { active } = ctx.fleet.workload(first.workloadId)!
+  const uids: string[] = []
+  for (let round = 0; round < 4; round++) {
+    const pods = Array.from({ length: 30 }, () => join())
+    await ctx.advance(1_000)
+    for (const pod of pods) pod.apply()
+    await ctx.advance(1_000)
+    for (const pod of pods) pod.lose()
+    uids.push(...pods.map(({ uid }) => uid))
+    // The first one comes back in between, and stays.
+    if (round === 2) join(uids[0]).apply(HASH)
+    await ctx.advance(150_000)
+  }
+  expect([...active!.targets.keys()].sort()).toEqual([first.uid, uids[0], ...uids.slice(20)].sort())
+  expect(active!.lostJoiners.size).toBe(100)
+  const stored = await ctx.db.query('select from push_targets where push_id = $1', [active!.push.pushId])
+  expect(stored).toHaveLength(102)
+})

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { hasOpenPush } from '../../../../lib/fleet/pushes/find-obstacle.ts'
 import type { AgentConnection } from '../../../../lib/opamp/fleet-port.ts'
 import type { AgentReport } from '../../../../lib/opamp/report.ts'
 import type { Database } from '../../../../lib/store/db.ts'
@@ -311,6 +312,25 @@ describe('agents that never answer, and come and go in turn,', () => {
     workload.agents[3]!.apply(config(1).hash)
     await takeTurns(workload, 'bc', 45)
     expect(await workload.stored(pushId)).toMatchObject({ kind: 'auto-rollback', status: 'applied' })
+  })
+
+  it('bring a push that nobody answers to its end: each target has one with a cause, and nothing waits for it', async () => {
+    const workload = await begin('abc')
+    const pushId = await workload.push(1)
+    // How the push stands each time that one of them is back and was offered it again.
+    const stands: (string | boolean)[][] = []
+    await takeTurns(workload, 'abc', 70, () => {
+      stands.push([workload.live.active!.push.phase, hasOpenPush(workload.live)])
+    })
+    expect(stands[0]).toEqual(['sent', true])
+    expect(stands.slice(-10)).toEqual(new Array(10).fill(['no_status', false]))
+    for (const end of Object.values(await workload.ends(pushId)))
+      expect(end).toMatch(/^(straggler: no_answer|gone: left)$/)
+    // What is pushed next is not held up by it.
+    const next = await workload.push(2)
+    for (const agent of workload.agents) agent.apply(config(2).hash)
+    await ctx.advance(1_000)
+    expect(await workload.stored(next)).toMatchObject({ status: 'applied' })
   })
 
   it('decide by what they say in the end all the same', async () => {

@@ -156,3 +156,32 @@ it.each([
   expect(await end()).toMatchObject({ status: 'halted', gate: 'health' })
   expect(members()).toEqual([])
 })
+
+it('a member that had vanished and is back does not count as vanished in a later stage', async () => {
+  const THREE = configYaml(4319)
+  await pushConfig(ctx.fleet, workloadId, THREE, () => {}, [
+    { count: 3, dwellMs: 240_000, gates: ['no_failure'] },
+    { count: 6, dwellMs: 60_000, gates: ['no_failure', 'health'] },
+    { percentage: 100, dwellMs: 0, gates: ['no_failure'] },
+  ])
+  await ctx.advance(500)
+  const offered = () => pods.filter((pod) => pod.offered().includes(configHash(THREE)))
+  const first = offered()
+  for (const pod of first) pod.apply()
+  await ctx.advance(2_000)
+  for (const pod of first.slice(1)) pod.lose()
+  // For longer than the grace: they are forgotten, and come back as new instances.
+  await ctx.advance(150_000)
+  for (const { uid } of first.slice(1)) {
+    const more = { health: HEALTHY }
+    fakeAgent(ctx.fleet, { uid, host: 'vm', more }).apply(configHash(THREE))
+  }
+  await ctx.advance(120_000)
+  for (const pod of offered()) if (!first.includes(pod)) pod.apply()
+  await ctx.advance(120_000)
+  const { rollout } = ctx.fleet.workload(workloadId)!
+  expect({ stage: rollout?.stored.stageIndex, halt: rollout?.stored.halt ?? null }).toEqual({
+    stage: 2,
+    halt: null,
+  })
+})
