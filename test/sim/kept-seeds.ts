@@ -166,7 +166,10 @@ export const KEPT_LATE_SEEDS: readonly (readonly [number, string])[] = [
  * once they do not fail any more: then they belong to those above.
  */
 export const OPEN_SEEDS: readonly (readonly [number, string])[] = [
-  [1602, 'an agent on a shared socket told its list of components by its hash alone, and was asked for it no more'],
+  [
+    1602,
+    'an agent on a shared socket told its list of components by its hash alone, and was asked for it no more',
+  ],
 ]
 
 /** As `OPEN_SEEDS`, of worlds of fronts and an owner. */

@@ -223,7 +223,7 @@ describe('the authors of a document', () => {
     const named = (...names: string[]) => names.map((name) => `${name} <${name}@example.com>`)
     expect((await authorsFor(['edge.yaml'], {}, ran)).sort()).toEqual(named('bot', 'dave', 'eve'))
     // One that this history does not hold, as after it was rewritten: anybody may have changed it since.
-    expect((await authorsFor(['edge.yaml'], {}, '0'.repeat(39) + '1')).sort()).toEqual(
+    expect((await authorsFor(['edge.yaml'], {}, `${'0'.repeat(39)}1`)).sort()).toEqual(
       named('ann', 'bot', 'dave', 'eve'),
     )
     expect((await authorsFor(['edge.yaml'])).sort()).toEqual(named('bot', 'eve'))
