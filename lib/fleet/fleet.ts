@@ -236,7 +236,8 @@ export class Fleet implements FleetPort {
     const passedMs = Math.max(TICK_MS, graceMs) * 2 ** round
     const leftMs = this.state.startedAtMs + passedMs - this.clock.monotonicMs()
     if (leftMs > 0) {
-      timers.after(leftMs, () => this.#endStartGrace(round))
+      // The clock may stand still meanwhile, and does not tell when it goes on.
+      timers.after(Math.max(TICK_MS, leftMs), () => this.#endStartGrace(round))
       return
     }
     const forget = (uid: string) => {

@@ -3,6 +3,7 @@ import { useWorlds } from './check-seeds.ts'
 import {
   KEPT_CAMPAIGN_SEEDS,
   KEPT_LATE_SEEDS,
+  KEPT_NEWEST_SEEDS,
   KEPT_SEEDS,
   KEPT_STAGED_SEEDS,
   OPEN_SEEDS,
@@ -32,6 +33,10 @@ describe('a fleet under every kind of trouble that once broke a promise', () => 
   it.each(KEPT_LATE_SEEDS)('keeps its promises at seed %i: %s', { timeout: 180_000 }, async (seed) => {
     // Worlds had commits that came late only where they were asked for when these did.
     await check(seed, { troubles: 'lateCommits,campaigns' })
+  })
+
+  it.each(KEPT_NEWEST_SEEDS)('keeps its promises at seed %i: %s', { timeout: 180_000 }, async (seed) => {
+    await check(seed)
   })
 
   it.each(OPEN_SEEDS)('breaks one still at seed %i: %s', { timeout: 180_000 }, async (seed) => {

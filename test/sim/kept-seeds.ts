@@ -161,16 +161,20 @@ export const KEPT_LATE_SEEDS: readonly (readonly [number, string])[] = [
   [51, 'alerts that a look resolved without an answer, counted as open for good'],
 ]
 
+/** As `KEPT_SEEDS`, of worlds that may have every kind of trouble. */
+export const KEPT_NEWEST_SEEDS: readonly (readonly [number, string])[] = [
+  [
+    1602,
+    'an agent that started anew on a shared socket before it had answered, and was asked for its list of components no more',
+  ],
+  [1059, 'nothing of the fleet: a timer with less left to wait than a floating-point time can tell'],
+]
+
 /**
  * Seeds that fail, with the fault that is not mended yet; they are passed over where new seeds are run. A test says so
  * once they do not fail any more: then they belong to those above.
  */
-export const OPEN_SEEDS: readonly (readonly [number, string])[] = [
-  [
-    1602,
-    'an agent on a shared socket told its list of components by its hash alone, and was asked for it no more',
-  ],
-]
+export const OPEN_SEEDS: readonly (readonly [number, string])[] = []
 
 /** As `OPEN_SEEDS`, of worlds of fronts and an owner. */
 export const OPEN_LINKED_SEEDS: readonly (readonly [number, string])[] = []

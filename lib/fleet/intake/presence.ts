@@ -104,6 +104,9 @@ export class Presence {
     this.#losses.lost(instance, instance.connection?.id ?? null)
     instance.formerNum = instance.sequenceNum
     forgetOfferConnection(instance)
+    // The process that was asked for the list of components may have died before it answered.
+    interruptComponentWait(this.#parts.state, instance)
+    instance.askedComponentsHash = null
     // What it runs is not known until it says so again.
     instance.reported = { isKnown: false }
     this.#losses.returned(instance)

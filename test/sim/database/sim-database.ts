@@ -121,7 +121,7 @@ export class SimDatabase {
     this.#dice = dice
     this.#lateDice = dice.fork('late commits')
     sessions.mayBlock = () =>
-      this.#leases.size + this.#committing.size + this.#ending > 1 || this.#lockSessions > 1
+      this.#leases.size + this.#committing.size + this.#ending + this.#lockSessions > 1
   }
 
   openFor(client: Client): Database {

@@ -15,6 +15,7 @@ interface Event {
   run: () => void
 }
 
+const TIMER_MS_MIN = 1
 const START_MS = Date.parse('2026-07-01T08:00:00.000Z')
 
 /** Time that moves from event to event, the same way for the same seed. */
@@ -73,8 +74,12 @@ export class VirtualTime {
     this.#events.splice(low, 0, event)
   }
 
+  /** Timers as the event loop has them: none falls due in less than a millisecond, so time goes on between any two. */
   timersOf(owner: Mortal): Timers {
-    return { after: (delayMs, work) => this.after(delayMs, work, owner), nowMs: () => this.#nowMs }
+    return {
+      after: (delayMs, work) => this.after(Math.max(TIMER_MS_MIN, delayMs), work, owner),
+      nowMs: () => this.#nowMs,
+    }
   }
 
   /** Take the next event that is due before `untilMs` and run it; false when there is none. */

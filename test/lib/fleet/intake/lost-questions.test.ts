@@ -230,6 +230,14 @@ describe('an agent whose socket had no room for an answer', () => {
     expect(flags(say(4, { availableComponents: list }))).toBe(0)
   })
 
+  it('is asked for its components again where its process starts anew on the same socket and names them by their hash alone', () => {
+    expect(flags(say(5, described))).toBe(COMPONENTS)
+    expect(flags(say(6))).toBe(0)
+    // As of an agent behind a gateway, whose socket stays open.
+    expect(flags(say(0, described))).toBe(COMPONENTS)
+    expect(flags(say(1))).toBe(0)
+  })
+
   it('is not asked anew on a new socket for what it says there by itself', () => {
     hasRoom = false
     say(5)
