@@ -22,8 +22,13 @@ export interface CommitClaim {
   place: string
 }
 
+const FLEET_CONFIG = 'fleet:'
+
 /** Where a fleet config is asked for: Git knows it by its name only, whatever became of one that had the name before. */
-export const placeOfFleetConfig = (name: string): string => `fleet:${name}`
+export const placeOfFleetConfig = (name: string): string => `${FLEET_CONFIG}${name}`
+
+/** SQL for `placeOfFleetConfig` of the name in this column. */
+export const placeOfFleetConfigIn = (column: string): string => `'${FLEET_CONFIG}' || ${column}`
 
 /** Whether all these names are kept of a text, as this account's word or as nobody knows whose, and where it asks for it. */
 export async function areCommitAuthorsNoted(
@@ -119,7 +124,7 @@ export const ASKED_AND_NAMED = `asked_by as (
     select r.key, coalesce(v.hash, r.hash) as hash, v.content_hash as content, v.fleet_config_id,
       r.askers || array_remove(array[v.author_id], null) as askers,
       r.sayers || array_remove(array[v.author_id], null) as sayers,
-      r.places || array_remove(array['fleet:' || f.name], null) as places, coalesce(r.at, v.created_at) as at,
+      r.places || array_remove(array[${placeOfFleetConfigIn('f.name')}], null) as places, coalesce(r.at, v.created_at) as at,
       coalesce(m.applied_by_id, w.applied_by_id)::text as speaker
     from json_to_recordset($1::json) as r
       (key text, hash text, askers text[], sayers text[], places text[], at timestamptz, version json)

@@ -1,4 +1,4 @@
-import type { CommitAuthor, CommitClaim } from './commit-authors.ts'
+import { type CommitAuthor, type CommitClaim, placeOfFleetConfigIn } from './commit-authors.ts'
 import type { Db } from './db.ts'
 
 /**
@@ -132,7 +132,7 @@ export async function deleteOldUnseen(tx: Db, before: Date): Promise<void> {
        and not exists (select from git_wishes g where g.workload_id = u.place and g.config_hash = u.config_hash)
        and not exists (select from managed_fleet_configs m join fleet_configs f on f.id = m.fleet_config_id
          join fleet_config_versions v on v.fleet_config_id = m.fleet_config_id and v.number = m.version
-         where u.place = 'fleet:' || f.name and v.content_hash = u.config_hash)`,
+         where u.place = ${placeOfFleetConfigIn('f.name')} and v.content_hash = u.config_hash)`,
     [before],
   )
 }
