@@ -61,6 +61,8 @@ export interface Push {
   /** How many instances ran it then, and when that was. */
   unhealthyOf: number
   unhealthyAt: Date | null
+  /** Every live instance was healthy when it was made; false also where that is not known. */
+  startedWell: boolean
   /** Instances that were left out at commit: how many, by reason. */
   excluded: Readonly<Record<string, number>>
   counts: {
@@ -119,6 +121,7 @@ export const PUSH = columns<keyof PushRow>({
   unhealthyCount: 'unhealthy_count int',
   unhealthyOf: 'unhealthy_of int',
   unhealthyAt: 'unhealthy_at timestamptz',
+  startedWell: 'started_well boolean',
   targetCount: 'target_count int',
   applyingCount: 'applying_count int',
   appliedCount: 'applied_count int',

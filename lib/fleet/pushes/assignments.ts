@@ -33,7 +33,6 @@ export class Assignments {
     followed.isStaged = made.rollout !== null
     followed.scope = made.scope
     const nowMs = this.#parts.deps.clock.monotonicMs()
-    followed.startedWell = workload.live.unhealthy.size === 0 && !workload.live.isHealthAwaited(nowMs)
     if (made.lifted !== null) {
       followed.liftedUids = new Set(made.lifted)
       workload.quarantinedHashes.delete(push.hash)

@@ -160,7 +160,8 @@ export function kindOf(path: PushPath): Push['kind'] {
 }
 
 /** A new push, the next in the history of its workload. */
-function newPush(deps: FleetDeps, row: StoredWorkload, content: PushContent, plan: PushPlan): Push {
+function newPush(deps: FleetDeps, { workload, row, content }: PushDraft, plan: PushPlan): Push {
+  const { live } = workload
   const now = deps.clock.now()
   return {
     pushId: uuidv7(now, deps.random),
@@ -188,6 +189,7 @@ function newPush(deps: FleetDeps, row: StoredWorkload, content: PushContent, pla
     unhealthyCount: 0,
     unhealthyOf: 0,
     unhealthyAt: null,
+    startedWell: live.unhealthy.size === 0 && !live.isHealthAwaited(deps.clock.monotonicMs()),
     excluded: plan.excluded,
     counts: countStates(plan),
   }
@@ -217,7 +219,7 @@ async function planDraft(deps: FleetDeps, draft: PushDraft): Promise<PlannedPush
   const { row, live, content, lifted } = draft
   const { plan, scope } = await planContent(deps, row, live, content, lifted)
   const isForEveryone = content.stages === null && scope === null
-  return { ...draft, plan, scope, isForEveryone, push: newPush(deps, row, content, plan) }
+  return { ...draft, plan, scope, isForEveryone, push: newPush(deps, draft, plan) }
 }
 
 /**

@@ -255,7 +255,6 @@ export function followPush(
     failedCount: 0,
     missing: new Map(),
     lostJoiners: new Set(),
-    startedWell: false,
     beginning: 0,
     isFromBefore,
     addedSince: new WeakSet(),

@@ -64,11 +64,6 @@ export interface FollowedPush {
   missing: Map<string, boolean>
   /** Instances that joined, were lost with it and have stayed away since: by uid, the longest first. */
   lostJoiners: Set<string>
-  /**
-   * Every live instance was healthy when it was assigned; false also where that is not known, as of a push that was
-   * loaded from the database.
-   */
-  startedWell: boolean
   /** How many looks over its targets are under way that begin the offers stored with it (`beginOffer`). */
   beginning: number
   /** Loaded from the database: it is not known to which of the targets that it had then a frame went out. */

@@ -19,7 +19,7 @@ function pushBefore(instance: Instance): FollowedPush | null {
   const followed = assignmentOf(instance)
   const target = followed?.targets.get(instance.uid)
   const { unhealthySince: since, report } = instance
-  if (followed === null || target === undefined || since === null || !followed.startedWell) return null
+  if (followed === null || target === undefined || since === null || !followed.push.startedWell) return null
   if (target.isJoiner || target.endedAt === null || since < target.offeredAt) return null
   if (report?.status !== 'applied' || report.hash !== followed.push.hash) return null
   return since.getTime() - target.endedAt.getTime() < DOING_MS ? followed : null

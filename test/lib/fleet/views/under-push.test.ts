@@ -48,6 +48,23 @@ async function pushed(health: object = HEALTHY): Promise<[FakeAgent, FakeAgent, 
   return [...agents, { pushId }]
 }
 
+/** The service stops and another process takes over; the agents come back to it and say what they run. */
+async function restart(agents: readonly FakeAgent[], health: object): Promise<FakeAgent[]> {
+  const hash = agents[0]!.offered().at(-1)!
+  await ctx.close()
+  ctx = await createFleetContext(database, { clock: ctx.clock })
+  const back = agents.map(({ uid }, at) =>
+    fakeAgent(ctx.fleet, {
+      host: 'vm',
+      pod: at === 0 ? 'a' : 'b',
+      uid,
+      more: { health, remoteConfigStatus: { status: 'applied', hash, errorMessage: '' } } as never,
+    }),
+  )
+  await ctx.advance(2 * MINUTE_MS)
+  return back
+}
+
 const sicken = async (...agents: FakeAgent[]) => {
   for (const agent of agents) agent.say({ health: SICK })
   await ctx.advance(2 * MINUTE_MS)
@@ -142,6 +159,37 @@ describe('what broke after a push', () => {
     for (const agent of [first, second]) agent.apply()
     await ctx.advance(2 * MINUTE_MS)
     expect(await troubleOf(first)).toMatchObject({ kind: 'unhealthy', count: 2 })
+    expect(await troubleOf(first)).not.toHaveProperty('under_push')
+  })
+})
+
+describe('after another process has taken over', () => {
+  it('it is still said to be unhealthy since that push', async () => {
+    const [first, second, { pushId }] = await pushed()
+    await sicken(first, second)
+    await restart([first, second], SICK)
+    const trouble = {
+      kind: 'unhealthy',
+      count: 2,
+      total: 2,
+      under_push: { push_id: pushId, instance_count: 2 },
+    }
+    expect(await troubleOf(first)).toMatchObject(trouble)
+    expect(await get('/api/changes')).toMatchObject([{ id: pushId, unhealthy_since: trouble }])
+  })
+
+  it('and where it broke after that, soon after the push', async () => {
+    const [first, second, { pushId }] = await pushed()
+    const back = await restart([first, second], HEALTHY)
+    await sicken(...back)
+    expect(await troubleOf(first)).toMatchObject({ count: 2, under_push: { push_id: pushId } })
+  })
+
+  it('but not of a push that came to one which was unhealthy before', async () => {
+    const [first, second] = await pushed(SICK)
+    const [back] = await restart([first, second], HEALTHY)
+    await sicken(back!)
+    expect(await troubleOf(first)).toMatchObject({ kind: 'unhealthy', count: 1 })
     expect(await troubleOf(first)).not.toHaveProperty('under_push')
   })
 })
