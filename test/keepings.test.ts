@@ -183,6 +183,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   },
   'lib/fleet/state/counters.ts FleetCounters.#kept': perWorkload,
   'lib/fleet/state/counters.ts FleetCounters.#changedSince': perWorkload,
+  'lib/fleet/state/counters.ts FleetCounters.#endedBefore': {
+    bound: 'a hundred, of which the oldest goes first',
+    reachedBy: [
+      'lib/fleet/state/counters.test.ts',
+      'does not count a request whose end is heard of first, however many ends of others are',
+    ],
+  },
   'lib/fleet/state/live-tally.ts LabelValues.others': {
     bound: 'the attributes of live agents',
     reachedBy: ATTRIBUTES,

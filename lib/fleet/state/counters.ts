@@ -12,12 +12,17 @@ interface Kept {
 
 const NOTHING: Kept = { openAlerts: new Set(), waitingApprovals: new Set(), labels: new Map() }
 
+/** So many requests that ended before they were noted are remembered. */
+const ENDED_MAX = 100
+
 /**
  * What lists show of workloads beside what the fleet itself holds: open alerts, requests that wait for an
  * approval, and the labels of revisions. Kept in memory so that a list of the whole fleet reads nothing.
  */
 export class FleetCounters {
   readonly #kept = new Map<string, Kept>()
+  /** Requests that ended and were not noted, for which this may be still to come. */
+  readonly #endedBefore = new Set<string>()
   /** Ids of workloads that have changed since a reading of the database began; null while none is under way. */
   #changedSince: Set<string> | null = null
   readonly #changed: (workloadId: string) => void
@@ -87,7 +92,12 @@ export class FleetCounters {
     this.#keep(workloadId, { ...kept, openAlerts: withoutId(kept.openAlerts, alertId) })
   }
 
+  /**
+   * A request waits. The database may answer its commit later than that of what ended it, which waited for it there: then it
+   * waits no more.
+   */
   addWaitingApproval(workloadId: string, approvalId: string): void {
+    if (this.#endedBefore.delete(approvalId)) return
     const kept = this.#of(workloadId)
     this.#keep(workloadId, { ...kept, waitingApprovals: withId(kept.waitingApprovals, approvalId) })
   }
@@ -95,6 +105,11 @@ export class FleetCounters {
   /** A request waits no longer: it was approved or pushed, or another took its place. */
   removeWaitingApproval(workloadId: string, approvalId: string): void {
     const kept = this.#of(workloadId)
+    if (!kept.waitingApprovals.has(approvalId)) {
+      this.#endedBefore.add(approvalId)
+      if (this.#endedBefore.size > ENDED_MAX)
+        this.#endedBefore.delete(this.#endedBefore.values().next().value!)
+    }
     this.#keep(workloadId, { ...kept, waitingApprovals: withoutId(kept.waitingApprovals, approvalId) })
   }
 

@@ -57,3 +57,16 @@ test('counts what is said twice once', () => {
   for (const id of ['1', '1']) counters.alertResolved('w', id)
   expect(counters.openAlerts('w')).toBe(1)
 })
+
+test('does not count a request whose end is heard of first, however many ends of others are', () => {
+  const counters = new FleetCounters(noFollowers, () => {})
+  counters.addWaitingApproval('w', 'newer')
+  counters.removeWaitingApproval('w', 'older')
+  counters.addWaitingApproval('w', 'older')
+  expect(counters.waitingApprovals('w')).toBe(1)
+  for (let i = 0; i < 1_000; i++) counters.removeWaitingApproval('w', `long gone ${i}`)
+  counters.removeWaitingApproval('w', 'another')
+  counters.addWaitingApproval('w', 'another')
+  counters.removeWaitingApproval('w', 'newer')
+  expect(counters.waitingApprovals('w')).toBe(0)
+})
