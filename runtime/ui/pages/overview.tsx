@@ -22,7 +22,7 @@ import { ChangeList } from '../parts/change-list.tsx'
 import type { ChartProps } from '../parts/chart.tsx'
 import { Select } from '../parts/controls.tsx'
 import { FailureNotice, Loaded, Waiting } from '../parts/failure.tsx'
-import { FreezeNotice } from '../parts/freeze-notice.tsx'
+import { FreezeNotice, useFreeze } from '../parts/freeze-notice.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
@@ -36,8 +36,9 @@ import { labelOf, lineOf } from '../state/names.ts'
 import { soonFor } from '../state/refetch.ts'
 import { query, setQuery } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
+import { useApprovalPolicy } from '../state/use-approval-policy.ts'
 import { usePages } from '../state/use-pages.ts'
-import { type Resource, useResource } from '../state/use-resource.ts'
+import { isSettled, type Resource, useResource } from '../state/use-resource.ts'
 
 const Chart = lazy<ChartProps>(async () => (await import('../parts/chart.tsx')).Chart)
 
@@ -122,7 +123,7 @@ function OverTime({ health }: { health: FleetHealth }) {
   )
 }
 
-function Health({ shares }: { shares: FleetSummary['counts'] | null }) {
+function Health({ shares }: { shares: FleetSummary['counts'] }) {
   const words = say(overviewTexts)
   const { windows } = say(historyTexts)
   const wanted = query.value.get('window')
@@ -134,13 +135,12 @@ function Health({ shares }: { shares: FleetSummary['counts'] | null }) {
   )
   const health = chosen || window !== '24h' ? part : day
   // The stretch that runs is drawn as the numbers beside it are: both are read again when these change.
-  const numbers = `${Math.floor(tick.value / TURN_MS)} ${shares === null ? '' : Object.values(shares).join()}`
+  const numbers = `${Math.floor(tick.value / TURN_MS)} ${Object.values(shares).join()}`
   const drawn = useRef(numbers)
   useEffect(() => {
     if (drawn.current === numbers) return
     drawn.current = numbers
-    day.reload()
-    part.reload()
+    health.reload()
   }, [numbers])
   return (
     <section class="pane stack health" aria-label={words.health}>
@@ -156,8 +156,10 @@ function Health({ shares }: { shares: FleetSummary['counts'] | null }) {
           />
         </div>
       </div>
-      {shares && <Shares of={shares} />}
-      <Loaded of={health}>{(data) => <OverTime health={data} />}</Loaded>
+      <Shares of={shares} />
+      <div class="chart-room">
+        <Loaded of={health}>{(data) => <OverTime health={data} />}</Loaded>
+      </div>
     </section>
   )
 }
@@ -446,8 +448,6 @@ function useSummary(): Resource<FleetSummary> {
 }
 
 function Verdict({ now, day }: { now: FleetSummary; day: ReturnType<typeof useDay> }) {
-  // Half of the answer would be a wrong one.
-  if (day.isLoading && day.rows.length === 0) return <Waiting />
   if (now.counts.all === 0) return null
   // A feed that did not come is not one that is empty.
   const changes = day.failure && day.rows.length === 0 ? null : day.rows
@@ -467,35 +467,58 @@ function Verdict({ now, day }: { now: FleetSummary; day: ReturnType<typeof useDa
 export function OverviewPage() {
   const words = say(overviewTexts)
   const summary = useSummary()
-  const now = summary.data
   const day = useDay()
-  // What the sentence counts is what is listed: requests and drafts are on the page of all changes.
-  const made = day.rows.filter(isMade)
+  const asksPolicy = can('config_safety.approvals') && may('settings:manage')
+  const freeze = useFreeze()
+  const policy = useApprovalPolicy(asksPolicy)
+  // Drawn once all of it is there: half of the answer would be a wrong one, and what comes later pushes the rest aside.
+  const isThere = useRef(false)
+  isThere.current ||= [summary, freeze, policy].every(isSettled) && !(day.isLoading && day.rows.length === 0)
+  if (!isThere.current)
+    return (
+      <div class="stack">
+        <Head title={words.title} />
+        <Waiting />
+      </div>
+    )
   return (
     <div class="stack">
       <Head title={words.title} />
       <FreezeNotice />
-      <PolicyWaits isAsked={can('config_safety.approvals') && may('settings:manage')} />
-      <Loaded of={summary}>{(data) => <Verdict now={data} day={day} />}</Loaded>
-      <Health shares={now?.counts ?? null} />
-      {now && (
-        <div class="two even">
-          <Alerts of={now.alerts} />
-          <Versions of={now.versions} />
-        </div>
-      )}
-      <section class="ground" aria-label={words.changes}>
-        <h2>{words.changes}</h2>
-        {day.failure && <FailureNotice failure={day.failure} retry={day.reload} />}
-        {made.length === 0 && !day.isLoading && !day.failure && <p class="muted">{words.noChanges}</p>}
-        <ChangeList isPart changes={made.slice(0, CHANGES_SHOWN)} />
-        <p class="touched">
-          <a class="link" href="/changes">
-            {words.allChanges}
-          </a>
-        </p>
-      </section>
+      <PolicyWaits isAsked={asksPolicy} />
+      <Loaded of={summary}>
+        {(now) => (
+          <>
+            <Verdict now={now} day={day} />
+            <Health shares={now.counts} />
+            <div class="two even">
+              <Alerts of={now.alerts} />
+              <Versions of={now.versions} />
+            </div>
+          </>
+        )}
+      </Loaded>
+      <Changed of={day} />
       <Destinations />
     </div>
+  )
+}
+
+/** What was changed: what the sentence counts, while requests and drafts are on the page of all changes. */
+function Changed({ of: day }: { of: ReturnType<typeof useDay> }) {
+  const words = say(overviewTexts)
+  const made = day.rows.filter(isMade)
+  return (
+    <section class="ground" aria-label={words.changes}>
+      <h2>{words.changes}</h2>
+      {day.failure && <FailureNotice failure={day.failure} retry={day.reload} />}
+      {made.length === 0 && !day.isLoading && !day.failure && <p class="muted">{words.noChanges}</p>}
+      <ChangeList isPart changes={made.slice(0, CHANGES_SHOWN)} />
+      <p class="touched">
+        <a class="link" href="/changes">
+          {words.allChanges}
+        </a>
+      </p>
+    </section>
   )
 }

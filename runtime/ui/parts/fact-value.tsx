@@ -13,7 +13,7 @@ export interface FactSubject {
 
 /** E-mails by the ids of users: one's own, and everybody's for those who manage users. */
 export function usePeople(): ReadonlyMap<string, string> {
-  const users = useResource(may('users:manage') ? 'people' : null, (abort) => api.users(abort))
+  const users = useResource(may('users:manage') ? 'users' : null, (abort) => api.users(abort))
   const own: [string, string][] = !me.value ? [] : [[me.value.id, me.value.email]]
   return new Map([...own, ...(users.data ?? []).map(({ id, email }): [string, string] => [id, email])])
 }

@@ -12,10 +12,14 @@ import { useResource } from '../state/use-resource.ts'
 export const inForce = <F extends { until: string }>(freeze: F | null | undefined): F | null =>
   freeze && Date.parse(freeze.until) > tick.value ? freeze : null
 
+/** The freeze that is set, read once for all who show it. */
+export const useFreeze = () =>
+  useResource(can('config_safety.campaigns') ? 'freeze' : null, (abort) => api.freeze(abort))
+
 /** That workloads are frozen, how many, until when and why: whoever wonders why nothing goes on is to see it at once. */
 export function FreezeNotice() {
   const words = say(freezeNoticeTexts)
-  const { data } = useResource(can('config_safety.campaigns') ? 'freeze' : null, (abort) => api.freeze(abort))
+  const { data } = useFreeze()
   const freeze = inForce(data?.freeze)
   if (freeze === null) return null
   const { selector, workload_count: count, until, reason } = freeze

@@ -115,7 +115,7 @@ export function nameOfPart(): string {
 function useCounts() {
   const seesApprovals = can('config_safety.approvals') && holds('config:request')
   const approvals = useResource(
-    seesApprovals ? 'nav-approvals' : null,
+    seesApprovals ? 'approvals:pending' : null,
     (abort) => api.approvals('pending', abort),
     (frame) => frame.type === 'approval_update',
   )

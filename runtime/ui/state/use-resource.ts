@@ -1,4 +1,4 @@
-import { type Signal, useSignal } from '@preact/signals'
+import { type Signal, signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
 import { type Failure, outsideScope, type Result } from './api.ts'
@@ -19,31 +19,72 @@ export const isSettled = ({ data, isLoading }: Pick<Resource<unknown>, 'data' | 
   data !== null || !isLoading
 
 interface State<T> {
-  key: string
   data: T | null
   outside: number
   failure: Failure | null
   isLoading: boolean
 }
 
+const ASKED: State<never> = { data: null, outside: 0, failure: null, isLoading: true }
+const NOT_ASKED: State<never> = { ...ASKED, isLoading: false }
+
 /** What is shown once the answer is there; a failure keeps what was read before, unless it is gone. */
-function answered<T>(before: State<T>, key: string, result: Result<T>): State<T> {
+function answered<T>(before: State<T>, result: Result<T>): State<T> {
   if (!result.ok) {
     const kept = result.status === 404 ? { data: null, outside: 0 } : before
-    return { key, data: kept.data, outside: kept.outside, failure: result, isLoading: false }
+    return { data: kept.data, outside: kept.outside, failure: result, isLoading: false }
   }
-  return {
-    key,
-    data: result.value,
-    outside: outsideScope(result.headers),
-    failure: null,
-    isLoading: false,
+  return { data: result.value, outside: outsideScope(result.headers), failure: null, isLoading: false }
+}
+
+/** How a part of the page reads something; kept up to date as the part is drawn again. */
+interface Reader<T> {
+  load(signal: AbortSignal): Promise<Result<T>>
+  touches(frame: HubFrame): boolean
+}
+
+/** Something that is shown at least once at this moment. */
+interface Shared<T> {
+  state: Signal<State<T>>
+  readers: Set<Reader<T>>
+  reload(): void
+  stop(): void
+}
+
+/** What is shown now, by its key: whoever else shows it reads the same, and nothing is fetched twice. */
+const shared = new Map<string, Shared<unknown>>()
+
+function share<T>(key: string, soonMs?: () => number): Shared<T> {
+  const state: Signal<State<T>> = signal<State<T>>(ASKED)
+  const readers = new Set<Reader<T>>()
+  const fetch = async (abort: AbortSignal) => {
+    state.value = { ...state.value, isLoading: true }
+    const result = await [...readers].at(-1)!.load(abort)
+    if (!abort.aborted) state.value = answered(state.value, result)
   }
+  const reload = () => refetching.run(fetch)
+  const refetching = startRefetching(
+    (frame) => [...readers].some((reader) => reader.touches(frame)),
+    reload,
+    soonMs,
+  )
+  const made: Shared<T> = {
+    state,
+    readers,
+    reload,
+    stop() {
+      refetching.stop()
+      shared.delete(key)
+    },
+  }
+  shared.set(key, made as Shared<unknown>)
+  return made
 }
 
 /**
  * Fetch when `key` changes (null: not at all), after a reconnect, and shortly after a hub frame for which
- * `touches` answers true: `soonMs` later, so that a burst of frames is answered once.
+ * `touches` answers true: `soonMs` later, so that a burst of frames is answered once. All parts of the page that have the
+ * same key at the same time share what is fetched, so that a key names one thing to read in all of the console.
  */
 export function useResource<T>(
   key: string | null,
@@ -51,50 +92,36 @@ export function useResource<T>(
   touches?: (frame: HubFrame) => boolean,
   soonMs?: () => number,
 ): Resource<T> {
-  const state: Signal<State<T>> = useSignal<State<T>>({
-    key: '',
-    data: null,
-    outside: 0,
-    failure: null,
-    isLoading: true,
-  })
-  const loadRef = useRef(load)
-  loadRef.current = load
-  const touchesRef = useRef(touches)
-  touchesRef.current = touches
-  const reloadRef = useRef<() => void>(() => {})
-
+  const joined = useSignal<{ key: string; of: Shared<T> } | null>(null)
+  const latest = useRef({ load, touches })
+  latest.current = { load, touches }
   useEffect(() => {
-    if (key === null) {
-      state.value = { key: '', data: null, outside: 0, failure: null, isLoading: false }
-      return
+    if (key === null) return
+    const known = shared.get(key) as Shared<T> | undefined
+    const of = known ?? share<T>(key, soonMs)
+    const reader: Reader<T> = {
+      load: (abort) => latest.current.load(abort),
+      touches: (frame) => latest.current.touches?.(frame) === true,
     }
-    const fetch = async (signal: AbortSignal) => {
-      const isSame = state.value.key === key
-      const { data, outside } = isSame ? state.value : { data: null, outside: 0 }
-      state.value = { ...state.value, key, data, outside, isLoading: true }
-      const result = await loadRef.current(signal)
-      if (signal.aborted) return
-      state.value = answered(state.value, key, result)
+    of.readers.add(reader)
+    joined.value = { key, of }
+    // What could not be read before is tried again for whoever comes.
+    if (known === undefined || of.state.peek().failure !== null) of.reload()
+    return () => {
+      of.readers.delete(reader)
+      if (of.readers.size === 0) of.stop()
     }
-    const refetching = startRefetching(
-      (frame) => touchesRef.current?.(frame) === true,
-      () => reloadRef.current(),
-      soonMs,
-    )
-    reloadRef.current = () => refetching.run(fetch)
-    reloadRef.current()
-    return refetching.stop
-  }, [key, state])
+  }, [key])
 
-  const { data, outside, failure, isLoading } = state.value
-  return {
-    ...(state.value.key === key ? { data, outside } : { data: null, outside: 0 }),
-    failure,
-    // What was just asked for is on its way, before the effect has begun to fetch it.
-    isLoading: state.value.key === (key ?? '') ? isLoading : key !== null,
-    reload: () => reloadRef.current(),
-  }
+  const of =
+    key === null
+      ? undefined
+      : joined.value?.key === key
+        ? joined.value.of
+        : (shared.get(key) as Shared<T> | undefined)
+  // What was just asked for is on its way, before the effect has begun to fetch it.
+  const state: State<T> = of?.state.value ?? (key === null ? NOT_ASKED : ASKED)
+  return { ...state, reload: () => of?.reload() }
 }
 
 /** Frames that concern one workload. */

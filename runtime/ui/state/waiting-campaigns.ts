@@ -21,7 +21,7 @@ const ASKED_OR_ANSWERED: ReadonlySet<CampaignRecord['status']> = new Set([
 export function useWaitingCampaigns(): readonly CampaignRecord[] {
   const isAsked = can('config_safety.campaigns') && holds('config:request')
   const campaigns = useResource(
-    isAsked ? 'waiting-campaigns' : null,
+    isAsked ? 'campaigns' : null,
     (abort) => api.campaigns(abort),
     (frame) => frame.type === 'campaign_update' && ASKED_OR_ANSWERED.has(frame.campaign.status),
   )
