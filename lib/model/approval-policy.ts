@@ -1,6 +1,6 @@
 import { APPROVAL_CLASSES } from '../wire/values.ts'
-import { ENVIRONMENT_KEYS, firstLabel } from './labels.ts'
-import { isProduction, type ProductionFacts } from './production.ts'
+import { ENVIRONMENT_KEYS, findLabel } from './labels.ts'
+import { findProduction, type Naming, namingOfAgents, type ProductionFacts } from './production.ts'
 
 /** Where a config is to run, as far as approvals go. */
 export type ApprovalClass = (typeof APPROVAL_CLASSES)[number]
@@ -39,14 +39,26 @@ export const STRICTEST_APPROVAL_POLICY: ApprovalPolicy = {
 /** The longest time that an approval can be valid, in hours: a year. */
 export const VALID_HOURS_MAX = 8_760
 
-/**
- * The class of a change. What an agent or a requester says can make it production; only a trusted label makes it
- * `other`.
- */
-export function approvalClassOf(facts: ProductionFacts): ApprovalClass {
-  if (isProduction(facts)) return 'production'
-  return firstLabel(facts.trustedLabels, ENVIRONMENT_KEYS) === '' ? 'unlabelled' : 'other'
+/** The class of a change and what makes it that; of an unlabelled one, what its agents report and nobody trusts. */
+export interface ClassCause {
+  approvalClass: ApprovalClass
+  naming: Naming | null
 }
+
+/**
+ * The class of a change, and why. What an agent or a requester says can make it production; only a trusted label makes
+ * it `other`.
+ */
+export function findClass(facts: ProductionFacts): ClassCause {
+  const production = findProduction(facts)
+  if (production !== null) return { approvalClass: 'production', naming: production }
+  const trusted = findLabel(facts.trustedLabels, ENVIRONMENT_KEYS)
+  if (trusted !== null) return { approvalClass: 'other', naming: { by: 'trusted', ...trusted } }
+  return { approvalClass: 'unlabelled', naming: namingOfAgents(facts.labels) }
+}
+
+/** The class of a change. */
+export const approvalClassOf = (facts: ProductionFacts): ApprovalClass => findClass(facts).approvalClass
 
 const shorter = (a: number | null, b: number | null): number | null =>
   a === null ? b : b === null ? a : Math.min(a, b)

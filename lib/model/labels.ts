@@ -13,14 +13,18 @@ export const CLUSTER_KEYS = ['k8s.cluster.name', 'cluster'] as const
 
 type Labels = Readonly<Record<string, string>>
 
-/** The value of the first of these labels that is set; empty when none is. */
-export function firstLabel(labels: Labels, keys: readonly string[]): string {
+/** The first of these labels that is set; null when none is. */
+export function findLabel(labels: Labels, keys: readonly string[]): { key: string; value: string } | null {
   for (const key of keys) {
     const value = Object.hasOwn(labels, key) ? labels[key]!.trim() : ''
-    if (value !== '') return value
+    if (value !== '') return { key, value }
   }
-  return ''
+  return null
 }
+
+/** Its value; empty when none is. */
+export const firstLabel = (labels: Labels, keys: readonly string[]): string =>
+  findLabel(labels, keys)?.value ?? ''
 
 /** The trusted labels among labels as they are shown, without the prefix. */
 export function trustedAmong(shown: Labels): Record<string, string> {

@@ -1,4 +1,4 @@
-import { ENVIRONMENT_KEYS, firstLabel } from './labels.ts'
+import { ENVIRONMENT_KEYS, findLabel } from './labels.ts'
 
 const PRODUCTION = /^prod(uction)?\d*$/
 const NEGATIONS = new Set(['no', 'non', 'not', 'pre'])
@@ -18,18 +18,34 @@ export interface ProductionFacts {
   labels: Readonly<Record<string, string>>
 }
 
+/** Who names an environment: the request, a trusted label or what the agents report. `key` is that of a label. */
+export interface Naming {
+  by: 'request' | 'trusted' | 'agents'
+  key: string
+  value: string
+}
+
+/** What the agents of a workload report of its environment; null where they report nothing. */
+export function namingOfAgents(labels: ProductionFacts['labels']): Naming | null {
+  const label = findLabel(labels, ENVIRONMENT_KEYS)
+  return label && { by: 'agents', ...label }
+}
+
+/** What names production first; null where nothing does. One that does is enough. */
+export function findProduction(facts: ProductionFacts): Naming | null {
+  const asked = [facts.targetEnv, facts.targetGroup].find(namesProduction)
+  if (asked !== undefined) return { by: 'request', key: '', value: asked }
+  const trusted = Object.entries(facts.trustedLabels).find(([, value]) => namesProduction(value))
+  if (trusted !== undefined) return { by: 'trusted', key: trusted[0], value: trusted[1] }
+  const reported = namingOfAgents(facts.labels)
+  return reported !== null && namesProduction(reported.value) ? reported : null
+}
+
 /**
  * Whether a push is one to production, for confirmations and policy alike. Asked when a request is made and again at
- * its push; one yes is enough.
+ * its push.
  */
-export function isProduction(facts: ProductionFacts): boolean {
-  return [
-    facts.targetEnv,
-    facts.targetGroup,
-    ...Object.values(facts.trustedLabels),
-    firstLabel(facts.labels, ENVIRONMENT_KEYS),
-  ].some(namesProduction)
-}
+export const isProduction = (facts: ProductionFacts): boolean => findProduction(facts) !== null
 
 /** Whether the labels of a workload alone make every push to it one to production. */
 export const isProductionByLabels = (labels: Pick<ProductionFacts, 'labels' | 'trustedLabels'>): boolean =>

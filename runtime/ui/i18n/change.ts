@@ -200,8 +200,6 @@ export const changeTexts = defineTexts({
     self: 'approved by its own author',
     endsAt: (day: string) => `It ends by itself on ${day} if nobody says anything about it until then.`,
     byAnother: 'Whoever requested it does not count.',
-    byAnotherUnlabelled:
-      'Whoever requested it does not count: no trusted label names the environment, so it may be production.',
     approvalsShort:
       'It was approved and is no more: an approval got too old, or its approver lost the right.',
     soleApprover: 'approved while nobody else could',
@@ -439,8 +437,6 @@ export const changeTexts = defineTexts({
     self: 'approuvé par son auteur',
     endsAt: (day: string) => `Elle prend fin d’elle-même le ${day} si personne n’en dit rien d’ici là.`,
     byAnother: 'Celle de qui l’a demandé ne compte pas.',
-    byAnotherUnlabelled:
-      'Celle de qui l’a demandé ne compte pas : aucune étiquette de confiance ne nomme l’environnement, ce peut être la production.',
     approvalsShort:
       'Elle était approuvée et ne l’est plus : une approbation est trop ancienne, ou son auteur n’a plus le droit.',
     soleApprover: 'approuvé quand personne d’autre ne le pouvait',

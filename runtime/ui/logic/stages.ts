@@ -1,3 +1,4 @@
+import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { RolloutGateName, RolloutStage, RolloutStageRequest } from '../../../lib/wire/rollouts.ts'
 import type { Tone } from './diagnosis.ts'
 
@@ -22,11 +23,10 @@ export const USUAL_STAGES = { shares: [10, 50], dwellSeconds: 120 } as const
  * Whether a push to so many instances goes out in stages unless somebody says otherwise: where most is at stake, all at
  * once is what one has to ask for.
  */
-export const areStagesSuggested = (push: {
-  isProduction: boolean
-  isRisky: boolean
-  connected: number
-}): boolean => push.isProduction && push.isRisky && push.connected > 1
+export const areStagesSuggested = (
+  plan: Pick<ConfigPlan, 'risk_score'> | null,
+  { isProduction, connected }: { isProduction: boolean; connected: number },
+): boolean => isProduction && plan?.risk_score.severity === 'high' && connected > 1
 
 /** Read `10, 50` as growing percentages under 100; null where a part of the text is no such number. */
 export function readShares(text: string): number[] | null {

@@ -237,14 +237,7 @@ export function ReachPane({
       <h2>{words.reach}</h2>
       <Counts of={counts} />
       {can('config_safety.canary_rollout') && !isNobody && connected > 1 && (
-        <UsualStages
-          isStaged={areStagesSuggested({
-            isProduction,
-            isRisky: plan.risk_score.severity === 'high',
-            connected,
-          })}
-          connected={connected}
-        />
+        <UsualStages isStaged={areStagesSuggested(plan, { isProduction, connected })} connected={connected} />
       )}
       {isProduction && (
         <p class="st warn">

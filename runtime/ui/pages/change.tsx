@@ -219,7 +219,7 @@ function RequestForm({
       {again.isAsked && <Checkbox {...bind(again.isKnown)}>{say(reviewNoticeTexts).isKnown}</Checkbox>}
       {mayReachProduction && <Checkbox {...bind(isConfirmed)}>{words.prodConfirm}</Checkbox>}
       <ApprovalOutlook
-        workloadId={workload.id}
+        workload={workload}
         hash={blocker === null && !isManaged ? hash : undefined}
         group={group.value}
         environment={environment.value}

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { environmentOf } from '../../../lib/model/workload-states.ts'
 import type { ApprovalPushRequest, ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
@@ -22,22 +23,20 @@ interface PushDialogProps {
   workload: WorkloadRecord
   approval: ApprovalRecord
   isProduction: boolean
-  /** The change is a high risk. */
-  isRisky: boolean
+  plan: ConfigPlan | null
   isBreakGlass: boolean
   onClose: () => void
   reload: () => void
 }
 
 /** What is filled in before a push, and why it cannot be pushed yet. */
-function usePushForm({ workload, isProduction, isRisky, isBreakGlass }: PushDialogProps) {
+function usePushForm({ workload, isProduction, plan, isBreakGlass }: PushDialogProps) {
   const words = say(changeTexts)
   const comment = useSignal('')
   const typed = useSignal('')
   const asksProduction = useSignal(isProduction)
-  const isStaged =
-    !isBreakGlass &&
-    areStagesSuggested({ isProduction, isRisky, connected: workload.connected_instance_count })
+  const connected = workload.connected_instance_count
+  const isStaged = areStagesSuggested(plan, { isProduction, connected })
   const stages = useStages(isStaged && can('config_safety.canary_rollout'))
   const name = callOf(workload)
   const isTyped = typed.value.trim() === name

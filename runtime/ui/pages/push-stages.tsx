@@ -10,26 +10,27 @@ import { bind, Checkbox, TextField } from '../parts/controls.tsx'
 const DWELL_SECONDS_MAX = 604_800
 
 /**
- * The stages of a push as its form holds them, on from the start where they are suggested; `wanted` is what is asked for, null when nothing is or something is
- * wrong.
+ * The stages of a push as its form holds them, on where they are suggested until somebody says otherwise: that may be known
+ * a moment after the form is open. `wanted` is what is asked for, null when nothing is or something is wrong.
  */
 export function useStages(isSuggested: boolean) {
-  const isOn = useSignal(isSuggested)
+  const chosen = useSignal<boolean | null>(null)
+  const isOn = chosen.value ?? isSuggested
   const shares = useSignal(USUAL_STAGES.shares.join(', '))
   const dwell = useSignal(String(USUAL_STAGES.dwellSeconds))
   const gates = useSignal<RolloutGateName[]>([...ROLLOUT_GATES])
   const read = readShares(shares.value)
   const seconds = dwell.value.trim() === '' ? Number.NaN : Number(dwell.value)
   const words = say(changeTexts)
-  const fault = !isOn.value
+  const fault = !isOn
     ? null
     : read === null
       ? words.stageFault
       : Number.isInteger(seconds) && seconds >= 0 && seconds <= DWELL_SECONDS_MAX
         ? null
         : words.stageDwellFault
-  const wanted = isOn.value && fault === null ? toStageRequests(read ?? [], seconds, gates.value) : null
-  return { isOn, isSuggested, shares, dwell, gates, fault, wanted }
+  const wanted = isOn && fault === null ? toStageRequests(read ?? [], seconds, gates.value) : null
+  return { isOn, chosen, isSuggested, shares, dwell, gates, fault, wanted }
 }
 
 /** The part of the form of a push that asks whether, and in which stages, it is rolled out. */
@@ -37,9 +38,16 @@ export function Stages({ of, connected }: { of: ReturnType<typeof useStages>; co
   const words = say(changeTexts)
   return (
     <>
-      <Checkbox {...bind(of.isOn)}>{words.stages}</Checkbox>
-      {of.isSuggested && <p class="muted">{of.isOn.value ? words.stagesSuggested : words.stagesLeft}</p>}
-      {of.isOn.value && (
+      <Checkbox
+        value={of.isOn}
+        onValue={(isOn) => {
+          of.chosen.value = isOn
+        }}
+      >
+        {words.stages}
+      </Checkbox>
+      {of.isSuggested && <p class="muted">{of.isOn ? words.stagesSuggested : words.stagesLeft}</p>}
+      {of.isOn && (
         <div class="stack tight">
           <TextField
             label={words.stageShares}

@@ -18,6 +18,7 @@ import { useStanding } from '../parts/fleet-standing.tsx'
 import { Form, FormDialog } from '../parts/form.tsx'
 import { refuseOwn, Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
+import { WhyClass } from '../parts/why-class.tsx'
 import type { Result } from '../state/api.ts'
 import { beginDraft } from '../state/drafts.ts'
 import { api } from '../state/endpoints.ts'
@@ -97,9 +98,10 @@ function Count({
         ways={<WaysHere workload={workload} approval={approval} onEdit={onEdit} />}
       />
       {approval.author_counts === false && approval.nobody_can_approve !== true && (
-        <p class="muted">
-          {approval.approval_class === 'unlabelled' ? words.byAnotherUnlabelled : words.byAnother}
-        </p>
+        <p class="muted">{words.byAnother}</p>
+      )}
+      {approval.approval_class !== undefined && (
+        <WhyClass workload={workload} asked={approval} counted={approval.approval_class} />
       )}
     </>
   )
@@ -325,12 +327,7 @@ export function ReviewDecision({ isProduction, ...props }: DecisionProps & { isP
       )}
       {(what === 'reject' || what === 'withdraw') && <EndDialog {...dialog} ending={what} />}
       {(what === 'push' || what === 'glass') && (
-        <PushDialog
-          {...dialog}
-          isProduction={isProduction}
-          isRisky={plan?.risk_score.severity === 'high'}
-          isBreakGlass={what === 'glass'}
-        />
+        <PushDialog {...dialog} isProduction={isProduction} plan={plan} isBreakGlass={what === 'glass'} />
       )}
     </section>
   )

@@ -1,4 +1,4 @@
-import { isOpen } from '../../../lib/model/workload-states.ts'
+import { isOpen, readOnlyReason } from '../../../lib/model/workload-states.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { commonTexts } from '../i18n/common.ts'
@@ -6,6 +6,7 @@ import { say } from '../i18n/define.ts'
 import { formatDuration } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
 import { describeReason } from '../i18n/trouble.ts'
+import { whyClassTexts } from '../i18n/why-class.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { groupOdd, instanceName, isAbout } from '../logic/instances.ts'
 import { sharesOf, stateOf } from '../logic/pushes.ts'
@@ -18,8 +19,9 @@ import { lazy } from '../parts/lazy.tsx'
 import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { Ago, PushMark, Track } from '../parts/state.tsx'
+import { WhyClass } from '../parts/why-class.tsx'
 import { api } from '../state/endpoints.ts'
-import { may } from '../state/session.ts'
+import { can, may } from '../state/session.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import { isNarrow } from '../state/viewport.ts'
 import type { TabProps } from './workload.tsx'
@@ -218,6 +220,9 @@ export function OverviewTab(props: TabProps) {
                 ([key, value]) => [words.identityKey[key] ?? key, <span class="mono">{value}</span>] as const,
               ),
               ['id', <span class="mono">{workload.id}</span>],
+              ...(can('config_safety.approvals') && readOnlyReason(workload) === null
+                ? [[say(whyClassTexts).title, <WhyClass workload={workload} />] as const]
+                : []),
               ...(labels.length === 0 ? [] : [[words.labels, <Labels of={labels} />] as const]),
             ]}
           />

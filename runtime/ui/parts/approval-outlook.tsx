@@ -1,4 +1,5 @@
 import type { ApprovalOutlook as Outlook } from '../../../lib/wire/approvals.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { helpTexts } from '../i18n/approval-help.ts'
 import { describeRuleAlone } from '../i18n/approval-rule.ts'
 import { say } from '../i18n/define.ts'
@@ -8,6 +9,7 @@ import { can, may, me } from '../state/session.ts'
 import { useDebounced } from '../state/use-debounced.ts'
 import { useResource } from '../state/use-resource.ts'
 import { Uncounted, UnknownAuthors, WaysOut } from './approval-help.tsx'
+import { WhyClass } from './why-class.tsx'
 
 /** Who could ask, each with whose approval would count then. */
 function Askers({ text, of }: { text: string; of: NonNullable<Outlook['could_ask']> }) {
@@ -29,18 +31,19 @@ function Askers({ text, of }: { text: string; of: NonNullable<Outlook['could_ask
  * instead: said before it is asked for.
  */
 export function ApprovalOutlook({
-  workloadId,
+  workload,
   hash,
   group,
   environment,
 }: {
-  workloadId: string
+  workload: WorkloadRecord
   /** Of the draft; absent until the service has said it. */
   hash: string | undefined
   group: string
   environment: string
 }) {
   const words = say(helpTexts)
+  const { id: workloadId } = workload
   const place = useDebounced(JSON.stringify([group.trim(), environment.trim()]), 300)
   const mayAsk = can('config_safety.approvals') && may('config:request')
   const { data } = useResource(
@@ -57,6 +60,11 @@ export function ApprovalOutlook({
   return (
     <div class="stack tight" role="status">
       <p class="muted">{describeRuleAlone(data.approvals_needed, data.author_counts)}</p>
+      <WhyClass
+        workload={workload}
+        asked={{ target_env: environment, target_group: group }}
+        counted={data.approval_class}
+      />
       {could.length > 0 && (
         <p>
           {words.couldThen} <b>{could.join(', ')}</b> {more > 0 && words.more(more)}

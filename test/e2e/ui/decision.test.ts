@@ -173,3 +173,21 @@ test('the page of a push has its name from the start, and no heading for those w
   expect(await page.getByText('Not there yet').isVisible()).toBe(false)
   expect(seen.complaints).toEqual([])
 })
+
+test('so does one for which the glass is broken, since nobody has approved it', async () => {
+  for (const pod of ['desk-1', 'desk-2', 'desk-3']) connectAgent('desk', pod, {}, 'production')
+  const desk = await workloadId(service, 'desk', 3)
+  const path = `/api/workloads/${desk}/config/approvals`
+  const first = await approve(desk, GATEWAY, 'As it runs')
+  await service.api.post(`${path}/${first}/push`, { comment: 'agreed', prod_double_confirmed: true }, 202)
+  const draft = GATEWAY.replace('//telemetry.example.com', '//broken-glass.example.com')
+  const ask = { draft_yaml: draft, comment: 'Cannot wait', prod_confirmation: true }
+  const { id } = await service.api.post(path, ask, 201)
+  await page.goto(`/workloads/${desk}/changes/${id}`)
+  await page.getByRole('region', { name: 'What it does' }).getByText('high risk').waitFor()
+  await page.getByRole('button', { name: 'Break glass' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText(/production: 3 instances in 3 stages/).waitFor()
+  await expect.poll(() => dialog.getByLabel('Roll out in stages').isChecked()).toBe(true)
+  expect(seen.complaints).toEqual([])
+})
