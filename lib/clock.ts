@@ -6,6 +6,17 @@ export interface Clock {
   monotonicMs(): number
 }
 
+/**
+ * The time of those who wait for agents. What was heard of them is held to `heardMs`, the time in which they can be heard;
+ * what passes while nobody can be, and how long ago something was said elsewhere, to the machine's clock.
+ */
+export interface FleetClock extends Pick<Clock, 'now'> {
+  /** Milliseconds in which agents could be heard; they never run backwards, and may stand still. */
+  heardMs(): number
+  /** The machine's clock, whose times are not comparable with those of `heardMs`. */
+  readonly machine: Clock
+}
+
 /** The machine's own clocks. What asks within one millisecond gets one object: thousands of agents may beat in it. */
 export const systemClock: Clock = machineClock()
 

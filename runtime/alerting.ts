@@ -6,7 +6,7 @@ import { listHaltsNow } from '../lib/campaigns/run/halt-holds.ts'
 import { readPolicyNews } from '../lib/changes/approval-policy.ts'
 import { type ChangeNews, openChangeNews } from '../lib/changes/news.ts'
 import type { Fleet } from '../lib/fleet/fleet.ts'
-import type { FleetDeps } from '../lib/fleet/state/deps.ts'
+import type { FleetGround } from '../lib/fleet/state/deps.ts'
 import type { Config } from './config.ts'
 
 /**
@@ -18,7 +18,7 @@ export function openAlerting(
     Config,
     'disconnectGraceMs' | 'minAgentVersion' | 'onlyPasswordLogin' | 'publicUrl' | 'webhookUrl'
   >,
-  parts: Pick<FleetDeps, 'clock' | 'db' | 'log' | 'random'> & {
+  parts: Pick<FleetGround, 'clock' | 'db' | 'log' | 'random'> & {
     fleet: Fleet
     notices: AlertNotices
     network: WebhookNetwork
@@ -33,7 +33,7 @@ export function openAlerting(
   const webhooks = new WebhookDeliveries({ db, clock, random, log, url: config.webhookUrl, network })
   const alerts = new AlertEngine({
     db,
-    clock: fleet.clock,
+    clock,
     random,
     log,
     fleet,

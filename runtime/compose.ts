@@ -262,7 +262,7 @@ const mayApprove = async (db: Db, userId: string, reach: ChangeReach): Promise<b
 
 /** What brings a config to many workloads: campaigns and auto-apply, and how these find their workloads. */
 function openCampaigns(
-  { config, random, log, stagedAbove = STAGED_ABOVE }: Ground,
+  { config, clock, random, log, stagedAbove = STAGED_ABOVE }: Ground,
   parts: Pick<Context, 'db' | 'fleet' | 'fleetConfigs' | 'counters' | 'hub' | 'configs' | 'news'>,
 ): Pick<Context, 'configTargets' | 'campaigns' | 'autoApply'> {
   const { db, fleet, fleetConfigs } = parts
@@ -270,7 +270,7 @@ function openCampaigns(
   const campaignParts = {
     ...parts,
     config,
-    clock: fleet.clock,
+    clock,
     random,
     log,
     configTargets,
@@ -390,7 +390,7 @@ function openFleet(
   const views: FleetViews = new FleetViews({
     fleet,
     counters,
-    clock: fleet.clock,
+    clock,
     classifyError: classifyForFleet,
     matches: new EffectiveMatches(db, read.compare),
     learnt: (workload) => notices.workloadChanged(workload),

@@ -42,7 +42,7 @@ export async function readRollout(
       dwellEndsAt: ctx.fleet.rollouts.dwellEndsAt(workload),
       unwellOf(uid) {
         const live = ctx.fleet.state.instances.get(uid)
-        return live !== undefined && isDegradingNow(live, ctx.fleet.clock.monotonicMs()) ? live : null
+        return live !== undefined && isDegradingNow(live, ctx.fleet.clock.heardMs()) ? live : null
       },
       aftermath: null,
       hold: rollout.hold ?? null,

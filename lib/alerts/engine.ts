@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock, FleetClock } from '../clock.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { followedPushes } from '../fleet/state/state.ts'
 import { type Random, randomHex } from '../ids.ts'
@@ -51,6 +51,7 @@ export interface AlertEngineParts {
   log: Log
   /** The live fleet; read between turns of the event loop, never changed. */
   fleet: {
+    clock: Pick<FleetClock, 'heardMs'>
     state: { workloads: ReadonlyMap<string, Workload>; startedAtMs: number }
     isCompatible(instance: Instance, assigned: FollowedPush): boolean
   }
@@ -87,10 +88,10 @@ export class AlertEngine {
 
   /** Judge the fleet once. Throws when the database is away; nothing is lost, because the next run finds the same. */
   async run(signal: AbortSignal): Promise<{ fired: number; resolved: number }> {
-    const { db, clock } = this.#parts
+    const { db, clock, fleet } = this.#parts
     const current = groupByWorkload(await listCurrentAlerts(db))
     const now = clock.now()
-    const actions = await this.#judge(current, clock.monotonicMs())
+    const actions = await this.#judge(current, fleet.clock.heardMs())
     const done = { fired: 0, resolved: 0 }
     for (let i = 0; i < actions.length && !signal.aborted; i += CHUNK) {
       const { fired, resolved } = await this.#store(actions.slice(i, i + CHUNK), now)

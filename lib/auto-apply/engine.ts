@@ -90,9 +90,9 @@ export class AutoApplyEngine {
 
   /** Do what is due now. */
   async work(signal: AbortSignal): Promise<void> {
-    this.#sinceMs ??= this.#parts.clock.monotonicMs()
+    this.#sinceMs ??= this.#parts.fleet.clock.heardMs()
     await this.#sweep()
-    const nowMs = this.#parts.clock.monotonicMs()
+    const nowMs = this.#parts.fleet.clock.heardMs()
     if (nowMs < this.#nextReadMs && !(await this.#isAnyDue(nowMs))) return
     // Set first: a decision during the statement has it asked once more.
     this.#nextReadMs = nowMs + CALM_LOOK_MS
@@ -156,7 +156,7 @@ export class AutoApplyEngine {
       await this.#halt(autoApply, hold)
       return null
     }
-    const nowMs = this.#parts.clock.monotonicMs()
+    const nowMs = this.#parts.fleet.clock.heardMs()
     if (nowMs >= run.nextLookMs) {
       await lookAtAll(this.#parts, autoApply, run)
       run.nextLookMs = nowMs + LOOK_MS
@@ -188,7 +188,7 @@ export class AutoApplyEngine {
     return this.#runs.open(id, async (known) => {
       const run = await loadRun(this.#parts, id, {
         former: known,
-        sinceMs: this.#sinceMs ?? this.#parts.clock.monotonicMs(),
+        sinceMs: this.#sinceMs ?? this.#parts.fleet.clock.heardMs(),
       })
       // The limit of failures depends on this count, and failures are judged before the first look.
       run.underCount = known?.underCount ?? (await this.#parts.fleetConfigs.under(fleetConfigId)).length
@@ -229,21 +229,21 @@ export class AutoApplyEngine {
     const next = new Set(newcomers)
     while (next.size < newcomers.length + more && run.queue.length > 0) next.add(run.queue.shift()!)
     if (next.size === 0) return
-    for (const id of newcomers) run.nextTryMs.set(id, this.#parts.clock.monotonicMs() + RETRY_MS)
+    for (const id of newcomers) run.nextTryMs.set(id, this.#parts.fleet.clock.heardMs() + RETRY_MS)
     const count = await pushToSome(this.#parts, autoApply, run, [...next])
-    const nowMs = this.#parts.clock.monotonicMs()
+    const nowMs = this.#parts.fleet.clock.heardMs()
     this.#pushedMs.push(...Array.from({ length: count }, () => nowMs))
     if (count > 0) this.#changed(autoApply)
   }
 
   #room(): number {
-    const sinceMs = this.#parts.clock.monotonicMs() - 1_000
+    const sinceMs = this.#parts.fleet.clock.heardMs() - 1_000
     this.#pushedMs = this.#pushedMs.filter((ms) => ms > sinceMs)
     return Math.max(0, PUSHES_A_SECOND - this.#pushedMs.length)
   }
 
   async #findLapse(autoApply: StoredAutoApply, run: AutoApplyRun): Promise<AutoApplyHold | null> {
-    const nowMs = this.#parts.clock.monotonicMs()
+    const nowMs = this.#parts.fleet.clock.heardMs()
     if (nowMs < run.nextLapseLookMs) return null
     run.nextLapseLookMs = 0
     if (hasPolicyChanged(this.#parts, autoApply))

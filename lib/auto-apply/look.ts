@@ -74,7 +74,7 @@ export async function listYoung(
   limit: number,
 ): Promise<string[]> {
   const now = clock.now()
-  const nowMs = clock.monotonicMs()
+  const nowMs = fleet.clock.heardMs()
   const fresh: string[] = []
   const again: string[] = []
   const young = fleet.state.firstSeenSince(new Date(now.getTime() - YOUNG_MS + 1))

@@ -18,11 +18,11 @@ export async function noteEnds(
   { id, hasFailedSince }: AutoApplyInForce,
   run: AutoApplyRun,
 ): Promise<boolean> {
-  const { db, clock } = parts
+  const { db, clock, fleet } = parts
   const ends: AutoApplyTargetEnd[] = []
   let hasGivenUp = false
   for (const [workloadId, flight] of run.inFlight) {
-    const nowMs = clock.monotonicMs()
+    const nowMs = fleet.clock.heardMs()
     const ended = await lookAtFlight(parts, workloadId, flight, () => giveUp(parts, id, workloadId, flight))
     if (ended === 'given-up') {
       run.inFlight.delete(workloadId)

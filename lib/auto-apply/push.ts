@@ -37,7 +37,7 @@ export async function pushToSome(
         note(run, workload.id, { reason: 'became_production' })
         continue
       }
-      if (isUnread(run, workload.id, parts.clock.monotonicMs())) continue
+      if (isUnread(run, workload.id, parts.fleet.clock.heardMs())) continue
       const judgement = await judgeNow(judge, workload)
       if (judgement === 'busy') continue
       if (judgement === 'gave-up') {
@@ -56,7 +56,7 @@ export async function pushToSome(
           }),
         )
     }
-  if (hasGivenUp) noteUnread(run, parts.clock.monotonicMs())
+  if (hasGivenUp) noteUnread(run, parts.fleet.clock.heardMs())
   return start(parts, autoApply, run, targets, judge)
 }
 
@@ -163,7 +163,7 @@ async function start(
 ): Promise<number> {
   if (targets.length === 0) return 0
   const outcomes = await startTargets(parts, autoApplyStarter(parts, autoApply), targets, judge)
-  const startedMs = parts.clock.monotonicMs()
+  const startedMs = parts.fleet.clock.heardMs()
   let count = 0
   for (const [{ workloadId }, outcome] of outcomes) {
     if (outcome.kind === 'started') {

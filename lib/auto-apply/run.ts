@@ -40,11 +40,11 @@ export interface AutoApplyRun {
  * could see a push end.
  */
 export async function loadRun(
-  { db, clock }: AutoApplyParts,
+  { db, clock, fleet }: AutoApplyParts,
   autoApplyId: string,
   { former, sinceMs }: { former: AutoApplyRun | undefined; sinceMs: number },
 ): Promise<AutoApplyRun> {
-  const nowMs = clock.monotonicMs()
+  const nowMs = fleet.clock.heardMs()
   const open = await listStartedAutoApplyTargets(db, autoApplyId)
   return {
     inFlight: new Map(

@@ -85,7 +85,7 @@ export function findTroubleNow(
   const facts = {
     drifted,
     isVersionOutdated: false,
-    nowMs: fleet.clock.monotonicMs(),
+    nowMs: fleet.clock.heardMs(),
     now: fleet.clock.now(),
   }
   return findTrouble(workload, facts, texts)

@@ -64,7 +64,7 @@ export async function judgeCanary(parts: ApprovalParts, wish: CanaryWish): Promi
 function choose(parts: ApprovalParts, wish: CanaryWish, used: readonly ComponentRef[]): CanaryVerdict {
   const workload = parts.fleet.workload(wish.workloadId)
   if (workload === null) return { ok: false, code: 'workload-not-found' }
-  const nowMs = parts.fleet.clock.monotonicMs()
+  const nowMs = parts.fleet.clock.heardMs()
   const now = parts.clock.now().toISOString()
   const candidates = parts.fleet
     .liveInstances(workload)

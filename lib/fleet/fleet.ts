@@ -1,7 +1,6 @@
 import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { AuditActor } from '../audit/event.ts'
-import type { Clock } from '../clock.ts'
 import type { UsedComponent } from '../model/components.ts'
 import type { AboutReport, AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
 import type { AgentReport, ServerMessage } from '../opamp/report.ts'
@@ -34,7 +33,7 @@ import { RolloutEngine } from './rollouts/rollout-engine.ts'
 import type { AgentLimits } from './state/agent-limits.ts'
 import { beginOffer } from './state/begin-offer.ts'
 import { ComponentLists } from './state/component-lists.ts'
-import type { FleetDeps } from './state/deps.ts'
+import type { FleetDeps, FleetGround } from './state/deps.ts'
 import { TouchedWorkloads } from './state/derive.ts'
 import { HeardClock } from './state/heard-clock.ts'
 import { CHUNK, inChunks } from './state/in-chunks.ts'
@@ -88,12 +87,9 @@ export class Fleet implements FleetPort {
   /** When agents could first be told of, and when nobody could be heard last; by the fleet's clock. */
   #openSinceMs = 0
   #unheardMs = Number.NEGATIVE_INFINITY
-  /** For what nobody waits longer than so long, heard or not. */
-  readonly #machineClock: Clock
 
-  constructor(ground: FleetDeps) {
+  constructor(ground: FleetGround) {
     this.clock = new HeardClock(ground, TICK_MS)
-    this.#machineClock = ground.clock
     const deps = { ...ground, clock: this.clock }
     this.#deps = deps
     this.writer = new WriteBehind(deps, new TouchedWorkloads(deps, this.state))
@@ -213,12 +209,12 @@ export class Fleet implements FleetPort {
 
   /** Load what is stored, start the grace of every workload that was live, and begin to call the parts each second. */
   async start(): Promise<void> {
-    this.state.startedAtMs = this.#deps.clock.monotonicMs()
+    this.state.startedAtMs = this.#deps.clock.heardMs()
     await loadFleet(this.#deps.db, this.state, this.#deps.log)
     // The rules may have changed since their labels were stored with the workloads.
     await this.#settings.relabel()
     await this.#presence.startGraces()
-    this.#openSinceMs = this.#deps.clock.monotonicMs()
+    this.#openSinceMs = this.#deps.clock.heardMs()
     // A crash may have prevented the rollback of a push with failed targets: such a push fails now.
     for await (const some of inTurns(this.#followed(), CHUNK))
       for (const followed of some) this.#progress.reconsider(followed)
@@ -234,7 +230,7 @@ export class Fleet implements FleetPort {
     if (this.#isStopped) return
     const { timers, graceMs } = this.#deps
     const passedMs = Math.max(TICK_MS, graceMs) * 2 ** round
-    const leftMs = this.state.startedAtMs + passedMs - this.clock.monotonicMs()
+    const leftMs = this.state.startedAtMs + passedMs - this.clock.heardMs()
     if (leftMs > 0) {
       // The clock may stand still meanwhile, and does not tell when it goes on.
       timers.after(Math.max(TICK_MS, leftMs), () => this.#endStartGrace(round))
@@ -275,7 +271,7 @@ export class Fleet implements FleetPort {
     this.#deps.timers.after(TICK_MS, () => {
       if (this.#isStopped) return
       this.clock.tick(this.#deps.hears())
-      if (this.clock.isUnheard) this.#unheardMs = this.clock.monotonicMs()
+      if (this.clock.isUnheard) this.#unheardMs = this.clock.heardMs()
       this.#presence.tick()
       this.offers.tick()
       this.#ends.tick()
@@ -367,11 +363,13 @@ export class Fleet implements FleetPort {
 
   /** Note that these agents were heard of; they said nothing new. */
   heardOf(instances: Iterable<Instance>): void {
-    const now = this.#deps.clock.now()
-    const nowMs = this.#deps.clock.monotonicMs()
+    const now = this.clock.now()
+    const nowMs = this.clock.heardMs()
+    const saidMs = this.clock.machine.monotonicMs()
     for (const instance of instances) {
       instance.lastMessageAt = now
       instance.lastMessageMs = nowMs
+      instance.lastSaidMs = saidMs
       instance.isSaidAgain = false
       if (instance.workload === null) continue
       instance.workload.lastSeenAt = now
@@ -420,7 +418,7 @@ export class Fleet implements FleetPort {
 
   /** Whether nobody knows yet if a workload is away: this process has just started, and its agents may be on their way. */
   isAwaited(workload: Workload): boolean {
-    return isAwaited(workload, this.#deps.clock.monotonicMs())
+    return isAwaited(workload, this.#deps.clock.heardMs())
   }
 
   /**
@@ -429,12 +427,12 @@ export class Fleet implements FleetPort {
    */
   async waitForAgents(workloads: readonly Workload[]): Promise<void> {
     const { timers, graceMs } = this.#deps
-    const clock = this.#machineClock
-    const untilMs = clock.monotonicMs() + graceMs
+    const { machine } = this.clock
+    const untilMs = machine.monotonicMs() + graceMs
     await this.#waitForKnown(workloads)
     const isOpen = (workload: Workload) => workload.status !== 'disconnected' && this.isAwaited(workload)
     const isAnyOpen = async () => (await countInTurns(workloads, CHUNK, isOpen)) > 0
-    while (!this.#isStopped && clock.monotonicMs() < untilMs && (await isAnyOpen()))
+    while (!this.#isStopped && machine.monotonicMs() < untilMs && (await isAnyOpen()))
       await new Promise<void>((resolve) => timers.after(TICK_MS, resolve))
   }
 
@@ -496,8 +494,8 @@ export class Fleet implements FleetPort {
 
   /** Wait while this holds, as long as agents that are known from before may be on their way. */
   async #waitWhile(holds: () => boolean): Promise<void> {
-    const untilMs = this.#machineClock.monotonicMs() + AGENTS_AWAITED_MS
-    while (this.#mayAgentsCome && this.#machineClock.monotonicMs() < untilMs && holds())
+    const untilMs = this.clock.machine.monotonicMs() + AGENTS_AWAITED_MS
+    while (this.#mayAgentsCome && this.clock.machine.monotonicMs() < untilMs && holds())
       await new Promise<void>((resolve) => this.#deps.timers.after(AGENTS_LOOK_MS, resolve))
   }
 
@@ -509,13 +507,13 @@ export class Fleet implements FleetPort {
 
   /** Did this process begin to decide a moment ago, or hear nobody a moment ago? */
   get #mayAgentsCome(): boolean {
-    const isNew = this.clock.monotonicMs() < this.#openSinceMs + AGENTS_AWAITED_MS
+    const isNew = this.clock.heardMs() < this.#openSinceMs + AGENTS_AWAITED_MS
     return !this.#isStopped && (isNew || this.#mayAgentsReturn)
   }
 
   /** Could nobody be heard a moment ago? Then who is away may have had nobody to come back to. */
   get #mayAgentsReturn(): boolean {
-    return this.clock.isUnheard || this.clock.monotonicMs() < this.#unheardMs + AGENTS_AWAITED_MS
+    return this.clock.isUnheard || this.clock.heardMs() < this.#unheardMs + AGENTS_AWAITED_MS
   }
 
   /** Live instances, by pod, connection time and uid. */

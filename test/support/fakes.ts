@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock, FleetClock } from '../../lib/clock.ts'
 import type { Random } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 
@@ -28,6 +28,13 @@ export function fakeClock(start: string = FAKE_START): FakeClock {
     },
   }
 }
+
+/** The fleet's clock where agents can be heard all the time. */
+export const hearing = (machine: Clock): FleetClock => ({
+  now: machine.now,
+  heardMs: machine.monotonicMs,
+  machine,
+})
 
 /** Bytes that are the same on each run (splitmix32; not for secrets). */
 export function seededRandom(seed = 1): Random {

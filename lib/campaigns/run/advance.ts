@@ -58,8 +58,8 @@ async function endWave(
   run: CampaignRun,
   waves: RunCounts['waves'],
 ): Promise<boolean> {
-  const { clock } = parts
-  const nowMs = clock.monotonicMs()
+  const { clock, fleet } = parts
+  const nowMs = fleet.clock.heardMs()
   const move = moveAfterWave(campaign, run.watchingSinceMs, { now: clock.now(), nowMs })
   if (move === null) return false
   if (move.action === null) {

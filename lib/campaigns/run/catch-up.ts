@@ -42,8 +42,8 @@ export async function catchUp(
   stop: () => Promise<boolean> = async () => false,
 ): Promise<boolean> {
   const { clock, fleet, db } = parts
-  if (run.offline.size === 0 || clock.monotonicMs() < run.nextOfflineLookMs) return false
-  run.nextOfflineLookMs = clock.monotonicMs() + LOOK_MS
+  if (run.offline.size === 0 || fleet.clock.heardMs() < run.nextOfflineLookMs) return false
+  run.nextOfflineLookMs = fleet.clock.heardMs() + LOOK_MS
   // From here on whoever is here now is waited for where it leaves again.
   const back = [...run.offline.keys()].filter((id) => canHaveTurn(fleet.workload(id)))
   for (const id of back) run.offline.set(id, clock.now())
@@ -65,7 +65,7 @@ export async function catchUp(
   const filter = { states: ['offline'] as const, workloadIds, ...turn }
   const page = { after: null, limit: BATCH + run.busy.size }
   const due = await withSizes(parts, await listCampaignTargets(db, campaign.id, filter, page))
-  return startThese(parts, campaign, run, chooseNext(due, run, { room, nowMs: clock.monotonicMs() }))
+  return startThese(parts, campaign, run, chooseNext(due, run, { room, nowMs: fleet.clock.heardMs() }))
 }
 
 /** End those targets that something else overtook while they were away; false for none. */

@@ -72,7 +72,7 @@ export async function findLapseHalt(
   run: CampaignRun,
 ): Promise<CampaignHalt | null> {
   if (hasPolicyChanged(parts, campaign)) return haltOfLapse('policy_changed', campaign.wave)
-  if (parts.clock.monotonicMs() < run.nextApproverLookMs) return null
+  if (parts.fleet.clock.heardMs() < run.nextApproverLookMs) return null
   const { approvals } = campaign
   const gone = await listGone(parts, { approvals, reach: reachOfCampaign(campaign) })
   if (gone.length > 0)
@@ -81,7 +81,7 @@ export async function findLapseHalt(
       campaign.wave,
       gone.map(({ by }) => by),
     )
-  run.nextApproverLookMs = parts.clock.monotonicMs() + APPROVER_LOOK_MS
+  run.nextApproverLookMs = parts.fleet.clock.heardMs() + APPROVER_LOOK_MS
   return null
 }
 

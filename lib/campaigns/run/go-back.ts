@@ -59,7 +59,7 @@ export async function goBack(
   }
   // A target amid its stages is in flight until it is taken back: it would wait for the room that it holds itself.
   const room = roomIn(run, campaign.rules.maxInFlight, new Set(amidStages))
-  return takeBack(parts, campaign, run, chooseNext(left, run, { room, nowMs: parts.clock.monotonicMs() }))
+  return takeBack(parts, campaign, run, chooseNext(left, run, { room, nowMs: parts.fleet.clock.heardMs() }))
 }
 
 /** Whether a workload was not left alone, or has come to run again what is taken back. */
@@ -123,7 +123,7 @@ async function takeBack(
     const workload = fleet.workload(target.workloadId)
     // Right after a start nobody knows who is away, however long no process ran before.
     const isGivenUp = isLate && (workload === null || !fleet.isAwaited(workload))
-    const end = noteBack(run, target, outcome, { isGivenUp, nowMs: clock.monotonicMs() })
+    const end = noteBack(run, target, outcome, { isGivenUp, nowMs: fleet.clock.heardMs() })
     if (end !== null) (target.isByItself ? byItself : ends).push({ workloadId: target.workloadId, ...end })
     if (outcome.kind === 'started') startedCount++
     if (leavesAlone(outcome)) leftAsTheyAre.add(target.workloadId)

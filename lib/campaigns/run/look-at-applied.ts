@@ -33,11 +33,11 @@ const DRIFT_MS = 30_000
  * deleted does not count, nor one whose config somebody changed since: it is not held to what the campaign brought.
  */
 export async function lookAtApplied(
-  { clock, fleet }: Pick<CampaignParts, 'clock' | 'fleet'>,
+  { fleet }: Pick<CampaignParts, 'fleet'>,
   run: CampaignRun,
   { isAfresh = false } = {},
 ): Promise<Sight> {
-  const nowMs = clock.monotonicMs()
+  const nowMs = fleet.clock.heardMs()
   if (!isAfresh && nowMs < run.nextSightMs) return run.sight
   const find = (id: string, hash: string) => findHeldTo(fleet, { workloadId: id, resultHash: hash })
   const unwell: string[] = []

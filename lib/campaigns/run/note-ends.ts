@@ -68,7 +68,7 @@ export async function lookAtFlight(
   flight: { pushId: string; startedMs: number },
   giveUp: () => Promise<boolean>,
 ): Promise<PushEnd | 'is-held' | 'given-up' | null> {
-  const nowMs = parts.clock.monotonicMs()
+  const nowMs = parts.fleet.clock.heardMs()
   const isHeld = lastingHoldOf(parts, workloadId, flight) !== null
   if (isInStages(parts, workloadId, flight) && !isHeld) flight.startedMs = nowMs
   const ended = await endOfPush(parts, workloadId, flight.pushId)
@@ -83,7 +83,7 @@ export async function noteEnds(
   campaign: CampaignSummary,
   run: CampaignRun,
 ): Promise<boolean> {
-  const nowMs = parts.clock.monotonicMs()
+  const nowMs = parts.fleet.clock.heardMs()
   const forward: CampaignTargetEnd[] = []
   const back: CampaignTargetEnd[] = []
   const byItself: CampaignTargetEnd[] = []

@@ -17,7 +17,7 @@ export async function noteFailures(
   campaign: CampaignSummary,
   run: CampaignRun,
 ): Promise<boolean> {
-  const nowMs = parts.clock.monotonicMs()
+  const nowMs = parts.fleet.clock.heardMs()
   if (nowMs < run.nextAppliedLookMs || !STANDING.includes(campaign.status)) return false
   run.nextAppliedLookMs = nowMs + APPLIED_LOOK_MS
   const failed = await listFailedSince(parts.db, campaign.id)

@@ -18,7 +18,7 @@ export async function noteResumed(
   campaign: CampaignSummary,
   run: CampaignRun,
 ): Promise<boolean> {
-  const { db, clock } = parts
+  const { db, fleet } = parts
   const { id, status } = campaign
   if (!GOES_ON.includes(status)) return false
   const resumed = await listResumed(db, id)
@@ -29,7 +29,7 @@ export async function noteResumed(
     run.inFlight.set(target.workloadId, {
       pushId: target.pushId!,
       resultHash: target.resultHash,
-      startedMs: clock.monotonicMs(),
+      startedMs: fleet.clock.heardMs(),
       instances: instancesOf(target),
       isBack: false,
       isByItself: false,

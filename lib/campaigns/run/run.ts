@@ -103,7 +103,7 @@ export async function loadRun(
     })),
   )
   const startOf = (workloadId: string, pushId: string) =>
-    startOfPush({ clock }, { former, sinceMs }, workloadId, pushId)
+    startOfPush({ clock, fleet }, { former, sinceMs }, workloadId, pushId)
   return {
     inFlight: new Map([
       ...open.map((target): [string, InFlight] => {
@@ -149,7 +149,7 @@ export async function loadRun(
 
 /** When a push was started, from its id: what is taken back was itself started long before. Monotonic. */
 function startOfPush(
-  { clock }: Pick<CampaignParts, 'clock'>,
+  { clock, fleet }: Pick<CampaignParts, 'clock' | 'fleet'>,
   { former, sinceMs }: { former: CampaignRun | undefined; sinceMs: number },
   workloadId: string,
   pushId: string,
@@ -157,7 +157,7 @@ function startOfPush(
   const known = former?.inFlight.get(workloadId)
   if (known?.pushId === pushId) return known.startedMs
   const ageMs = Math.max(0, clock.now().getTime() - timeOfUuidv7(pushId).getTime())
-  return Math.max(sinceMs, clock.monotonicMs() - ageMs)
+  return Math.max(sinceMs, fleet.clock.heardMs() - ageMs)
 }
 
 /** What targets should run, by workload. */

@@ -57,9 +57,9 @@ export class CampaignRunner {
 
   /** Do what is due, until there is nothing to do at this moment. */
   async work(signal: AbortSignal): Promise<void> {
-    this.#sinceMs ??= this.#parts.clock.monotonicMs()
+    this.#sinceMs ??= this.#parts.fleet.clock.heardMs()
     await this.#sweep()
-    while (!signal.aborted && this.#parts.clock.monotonicMs() >= this.#nextLookMs) {
+    while (!signal.aborted && this.#parts.fleet.clock.heardMs() >= this.#nextLookMs) {
       // Set first: a decision during the statement has them looked at once more.
       this.#nextLookMs = Number.POSITIVE_INFINITY
       const campaigns = await this.#read()
@@ -91,7 +91,7 @@ export class CampaignRunner {
    */
   #nextLook(campaigns: readonly CampaignSummary[]): number {
     if (campaigns.some(({ status }) => status !== 'done')) return 0
-    return this.#parts.clock.monotonicMs() + (campaigns.length > 0 ? DONE_LOOK_MS : QUIET_LOOK_MS)
+    return this.#parts.fleet.clock.heardMs() + (campaigns.length > 0 ? DONE_LOOK_MS : QUIET_LOOK_MS)
   }
 
   /** Do one step of a campaign. An error is logged, and keeps no other campaign from going on. */
@@ -122,7 +122,7 @@ export class CampaignRunner {
 
   /** The run of a campaign, read from the database where there is none yet or it is stale. */
   #open(campaignId: string): Promise<CampaignRun> {
-    const sinceMs = this.#sinceMs ?? this.#parts.clock.monotonicMs()
+    const sinceMs = this.#sinceMs ?? this.#parts.fleet.clock.heardMs()
     return this.#runs.open(campaignId, (former) => loadRun(this.#parts, campaignId, { former, sinceMs }))
   }
 

@@ -39,7 +39,12 @@ export async function startNext(
     { after: null, limit: BATCH + run.busy.size },
   )
   const sized = await withSizes(parts, listed)
-  return startThese(parts, campaign, run, chooseNext(sized, run, { room, nowMs: parts.clock.monotonicMs() }))
+  return startThese(
+    parts,
+    campaign,
+    run,
+    chooseNext(sized, run, { room, nowMs: parts.fleet.clock.heardMs() }),
+  )
 }
 
 /** What a campaign carries: its text is read when targets are to be started, and not before. */
@@ -56,7 +61,7 @@ export async function startThese(
   targets: readonly StoredCampaignTarget[],
 ): Promise<boolean> {
   if (targets.length === 0) return false
-  const nowMs = parts.clock.monotonicMs()
+  const nowMs = parts.fleet.clock.heardMs()
   const known = targets.filter((target) => {
     if (!isAwaited(parts, target)) return true
     noteUnknown(run, target.workloadId, nowMs)
@@ -69,7 +74,7 @@ export async function startThese(
   const ends: CampaignTargetEnd[] = []
   let startedCount = 0
   for (const [target, outcome] of outcomes) {
-    const end = noteTurn(run, target, outcome, { now: parts.clock.now(), nowMs: parts.clock.monotonicMs() })
+    const end = noteTurn(run, target, outcome, { now: parts.clock.now(), nowMs: parts.fleet.clock.heardMs() })
     if (end !== null) ends.push({ workloadId: target.workloadId, ...end })
     if (outcome.kind === 'started') startedCount++
   }

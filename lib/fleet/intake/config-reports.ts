@@ -58,7 +58,7 @@ export class ConfigReports {
       isKnown: true,
       hash,
       status: 'none',
-      sinceMs: this.#parts.deps.clock.monotonicMs(),
+      sinceMs: this.#parts.deps.clock.heardMs(),
     }
     const isNews = instance.report !== null
     instance.report = null
@@ -73,7 +73,7 @@ export class ConfigReports {
   ): boolean {
     const before = instance.reported
     const isSame = before.isKnown && before.hash === hash && before.status === status
-    const nowMs = this.#parts.deps.clock.monotonicMs()
+    const nowMs = this.#parts.deps.clock.heardMs()
     // The error text is classified once and only where it is news: some agents send the same long text each time.
     let read: AgentError | null = null
     const error = () => {
@@ -223,7 +223,7 @@ export class ConfigReports {
     const followed = assignmentOfUid(workload, uid)
     const target = followed?.targets.get(uid)
     if (followed === null || target === undefined) return
-    const passedMs = deps.clock.monotonicMs() - state.startedAtMs
+    const passedMs = deps.clock.heardMs() - state.startedAtMs
     noteMissing(followed, target, new Date(deps.clock.now().getTime() - passedMs))
     noteAway(followed, target)
   }
@@ -236,7 +236,7 @@ export class ConfigReports {
     const { deps, state } = this.#parts
     const { instanceUid: uid } = target
     if (!this.#isFollowed(followed)) return
-    if (state.isRecent(uid, deps.clock.monotonicMs(), deps.graceMs)) return
+    if (state.isRecent(uid, deps.clock.heardMs(), deps.graceMs)) return
     // Removed after it has ended, so that its end does not write its row again.
     if (!state.homes.has(uid)) endForgotten(this.#parts, followed, target)
     this.#releaseJoiner(followed, target)

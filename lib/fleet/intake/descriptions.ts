@@ -48,7 +48,7 @@ export class Descriptions {
     if (!wasLive || former !== workload) this.#arrive(instance, workload, former)
     this.#presence.announce(instance, workload)
     const isChanged = formerVersion !== '' && version !== '' && version !== formerVersion && wasLive
-    if (isChanged && takeVersionToken(instance, this.#parts.deps.clock.monotonicMs()))
+    if (isChanged && takeVersionToken(instance, this.#parts.deps.clock.heardMs()))
       this.#presence.event(instance, workload, 'version_changed', { prevVersion: formerVersion })
     if (!instance.reported.isKnown && canReport(instance)) state.unknownReported.add(instance)
   }

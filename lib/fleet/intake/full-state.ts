@@ -56,7 +56,7 @@ export function askFullState(
   const mayBeLost = isRetransmission || (isMissing && instance.connection?.transport === 'http')
   const isDue = hasGap || (instance.hasAskedFullState ? mayBeLost : isMissing)
   if (!isDue) return false
-  const nowMs = deps.clock.monotonicMs()
+  const nowMs = deps.clock.heardMs()
   if (!takeToken(instance, nowMs)) return false
   // The wait counts from the first request, not from the newest.
   if (!instance.hasAskedFullState) instance.fullStateAskedMs = nowMs

@@ -22,7 +22,7 @@ export class HealthTimes {
       instance.unhealthySince = null
       this.over(instance.uid)
     } else if (instance.unhealthySinceMs === null) {
-      instance.unhealthySinceMs = deps.clock.monotonicMs()
+      instance.unhealthySinceMs = deps.clock.heardMs()
       instance.unhealthySince = state.unhealthyStored.get(instance.uid) ?? deps.clock.now()
     }
   }

@@ -1,3 +1,4 @@
+import type { FleetClock } from '../../clock.ts'
 import { SERVER_CAPABILITIES } from '../../opamp/report.ts'
 import { NO_RHYTHM } from '../decide/poll-rhythm.ts'
 import type { Instance } from '../state/model.ts'
@@ -19,15 +20,27 @@ const ALL_TOKENS = {
   connectionTokenMs: 0,
 }
 
+/** The times of one of which nothing was heard yet. */
+function timesOf(clock: FleetClock) {
+  const [now, saidMs] = [clock.now(), clock.machine.monotonicMs()]
+  return {
+    boundMs: { earliest: saidMs, latest: saidMs },
+    connectedAt: now,
+    connectedAtMs: clock.heardMs(),
+    lastMessageAt: now,
+    lastMessageMs: Number.NEGATIVE_INFINITY,
+    lastSaidMs: saidMs,
+  }
+}
+
 /** An instance of which nothing is known yet but its uid. */
-export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, nowMs: number): Instance {
+export function createInstance(uid: string, uidOnWire: Uint8Array, clock: FleetClock): Instance {
   return {
     uid,
     uidOnWire,
     workload: null,
     tally: null,
     connection: null,
-    boundMs: { earliest: nowMs, latest: nowMs },
     isSaidAgain: false,
     rival: null,
     evictedConnectionId: null,
@@ -44,10 +57,7 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     attributes: null,
     capabilities: 0,
     hasCapabilities: false,
-    connectedAt: now,
-    connectedAtMs: nowMs,
-    lastMessageAt: now,
-    lastMessageMs: nowMs,
+    ...timesOf(clock),
     rhythm: NO_RHYTHM,
     storedIntervalMs: 0,
     health: null,

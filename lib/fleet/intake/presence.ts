@@ -1,3 +1,4 @@
+import type { FleetClock } from '../../clock.ts'
 import type { AboutReport, AgentConnection } from '../../opamp/fleet-port.ts'
 import { tellAgent } from '../../opamp/tell-agent.ts'
 import { inTurns } from '../../turns.ts'
@@ -24,10 +25,13 @@ const NO_ONES_NUMBER = -2
 /** How long ago a message was said, at most and at least. */
 export type SaidAgo = Pick<AboutReport, 'agoMs' | 'leastAgoMs'>
 
-/** Between when something was said; monotonic. */
-export const saidBetween = (nowMs: number, { agoMs = 0, leastAgoMs = 0 }: SaidAgo): Instance['boundMs'] => ({
-  earliest: nowMs - agoMs,
-  latest: nowMs - leastAgoMs,
+/** Between when something was said, by the machine's clock. */
+export const saidBetween = (
+  { machine }: FleetClock,
+  { agoMs = 0, leastAgoMs = 0 }: SaidAgo,
+): Instance['boundMs'] => ({
+  earliest: machine.monotonicMs() - agoMs,
+  latest: machine.monotonicMs() - leastAgoMs,
 })
 
 /** Keeps which instances are connected, away within the grace, or gone, and when a workload becomes disconnected. */
@@ -68,8 +72,8 @@ export class Presence {
     instance.rival = before
     instance.connection = connection
     this.#parts.state.kept.moved(instance)
-    const nowMs = this.#parts.deps.clock.monotonicMs()
-    instance.boundMs = saidBetween(nowMs, said)
+    const nowMs = this.#parts.deps.clock.heardMs()
+    instance.boundMs = saidBetween(this.#parts.deps.clock, said)
     leaveEarlierOffers(instance)
     instance.formerNum = null
     instance.hasBeenAnswered = false
@@ -88,7 +92,7 @@ export class Presence {
     this.#parts.state.away.delete(instance)
     if (before === null) {
       instance.connectedAt = this.#parts.deps.clock.now()
-      instance.connectedAtMs = this.#parts.deps.clock.monotonicMs()
+      instance.connectedAtMs = this.#parts.deps.clock.heardMs()
       // What it said before it went may not be so any more; of one that was known before this process nothing is known.
       const isKnown = instance.health !== null || (!isBack && instance.workload !== null)
       // Counted from its first return, so that one which comes and goes again and again holds nothing up for ever.
@@ -133,7 +137,7 @@ export class Presence {
 
   /** Wait for the description of an instance whose workload is known from before but that has not described itself. */
   awaitDescription(instance: Instance): void {
-    instance.undescribedSinceMs = this.#parts.deps.clock.monotonicMs()
+    instance.undescribedSinceMs = this.#parts.deps.clock.heardMs()
     this.#parts.state.awaitingDescription.add(instance)
   }
 
@@ -172,7 +176,7 @@ export class Presence {
   }
 
   #takeConnectionToken(instance: Instance): boolean {
-    const nowMs = this.#parts.deps.clock.monotonicMs()
+    const nowMs = this.#parts.deps.clock.heardMs()
     const { connectionTokens, connectionTokenMs } = instance
     const tokens = tokensLeft(CONNECTION_TOKENS, connectionTokens, nowMs - connectionTokenMs)
     if (tokens === 0) return false
@@ -213,7 +217,7 @@ export class Presence {
       this.#parts.writer.workload(workload)
     }
     // The first instance decides what a list shows of a workload, so its record follows at once; later ones can wait.
-    if (workload.live.count === 1 && deriveWorkload(workload, this.#parts.deps.clock.monotonicMs()))
+    if (workload.live.count === 1 && deriveWorkload(workload, this.#parts.deps.clock.heardMs()))
       this.#parts.writer.workload(workload)
     this.#parts.writer.deriveSoon(workload)
   }
@@ -238,7 +242,7 @@ export class Presence {
     instance.connection = null
     instance.rival = null
     instance.evictedConnectionId = null
-    instance.awaySinceMs = this.#parts.deps.clock.monotonicMs()
+    instance.awaySinceMs = this.#parts.deps.clock.heardMs()
     instance.hasDeparted = how === 'goodbye'
     const { id, place } = connection
     const isSilent = how === 'lost' && connection.transport === 'http'
@@ -301,20 +305,20 @@ export class Presence {
     for await (const some of inTurns(state.workloads.values(), LOAD_CHUNK))
       for (const workload of some) {
         const graceMs = longest.get(workload.id) ?? deps.graceMs
-        workload.awaitedUntilMs = deps.clock.monotonicMs() + graceMs
+        workload.awaitedUntilMs = deps.clock.heardMs() + graceMs
         this.startGrace(workload, graceMs)
       }
   }
 
   startGrace(workload: Workload, graceMs = this.#parts.deps.graceMs): void {
     if (workload.status === 'disconnected' || workload.graceUntilMs !== null) return
-    workload.graceUntilMs = this.#parts.deps.clock.monotonicMs() + graceMs
+    workload.graceUntilMs = this.#parts.deps.clock.heardMs() + graceMs
     this.#parts.state.inGrace.add(workload)
   }
 
   /** Each second: end the graces and waits whose time is over. */
   tick(): void {
-    const nowMs = this.#parts.deps.clock.monotonicMs()
+    const nowMs = this.#parts.deps.clock.heardMs()
     this.#endGraces(nowMs)
     this.#forgetAway(nowMs)
     this.#dropSilentPollers(nowMs)
@@ -389,7 +393,7 @@ export class Presence {
       attributes: null,
       reported: { isKnown: false },
       hasAskedFullState: true,
-      fullStateAskedMs: deps.clock.monotonicMs(),
+      fullStateAskedMs: deps.clock.heardMs(),
     } satisfies Partial<Instance>)
     const ask = { capabilities: OUR_CAPABILITIES, reportFullState: true }
     // A poller, or an instance whose socket had no room, is asked by the answer to its next message.

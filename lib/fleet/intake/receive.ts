@@ -143,8 +143,8 @@ export class Receiver {
     return isThere || this.#isUnheardSince(instance, agoMs)
   }
 
-  #isUnheardSince({ lastMessageMs }: Instance, agoMs: number): boolean {
-    return lastMessageMs < this.#parts.deps.clock.monotonicMs() - agoMs
+  #isUnheardSince({ lastSaidMs }: Instance, agoMs: number): boolean {
+    return lastSaidMs < this.#parts.deps.clock.machine.monotonicMs() - agoMs
   }
 
   receive(connection: AgentConnection, report: AgentReport, about: AboutReport): Taken {
@@ -223,11 +223,11 @@ export class Receiver {
   /** An agent that is here, or counts as away, has left. */
   #depart(instance: Instance, report: AgentReport, said: SaidAgo): void {
     instance.sequenceNum = report.sequenceNum
-    instance.boundMs = saidBetween(this.#parts.deps.clock.monotonicMs(), said)
+    instance.boundMs = saidBetween(this.#parts.deps.clock, said)
     // What an agent says about a config with its goodbye still counts; the health in it does not.
     if (report.remoteConfigStatus !== null) this.#reports.take(instance, report, false)
     if (instance.connection === null) {
-      instance.awaySinceMs = this.#parts.deps.clock.monotonicMs()
+      instance.awaySinceMs = this.#parts.deps.clock.heardMs()
       this.#presence.hadLeft(instance, true)
     } else this.#presence.leave(instance, 'goodbye')
     this.#homes.rememberWhereabouts(instance)
@@ -244,7 +244,7 @@ export class Receiver {
     if (transport === 'ws' && id !== departedOn) return false
     const behind = sequenceNum - report.sequenceNum
     if (behind !== 0 && behind !== 1) return false
-    return this.#parts.deps.clock.monotonicMs() - awaySinceMs < ECHO_MS
+    return this.#parts.deps.clock.heardMs() - awaySinceMs < ECHO_MS
   }
 
   /** An agent that is stored, and was not heard of since this process decides, had said goodbye before. */
@@ -257,8 +257,7 @@ export class Receiver {
   }
 
   #addInstance(uid: string, uidOnWire: Uint8Array): Instance {
-    const nowMs = this.#parts.deps.clock.monotonicMs()
-    const instance = createInstance(uid, Uint8Array.from(uidOnWire), this.#parts.deps.clock.now(), nowMs)
+    const instance = createInstance(uid, Uint8Array.from(uidOnWire), this.#parts.deps.clock)
     this.#parts.state.instances.set(uid, instance)
     instance.rhythm = this.#parts.state.takeRhythm(uid)
     const home = this.#parts.state.workloads.get(this.#parts.state.homes.get(uid) ?? '')
@@ -282,14 +281,14 @@ export class Receiver {
     instance: Instance,
     connection: AgentConnection,
     report: AgentReport,
-    { agoMs, leastAgoMs = 0 }: AboutReport,
+    said: AboutReport,
   ): boolean {
     const { rival, evictedConnectionId, sequenceNum, boundMs } = instance
-    if (agoMs === undefined || isWhereItWas(instance, connection)) return false
+    if (said.agoMs === undefined || isWhereItWas(instance, connection)) return false
     if (evictedConnectionId === connection.id) return false
-    const nowMs = this.#parts.deps.clock.monotonicMs()
-    if (nowMs - leastAgoMs < boundMs.earliest) return true
-    if (nowMs - agoMs >= boundMs.latest) return false
+    const { earliest, latest } = saidBetween(this.#parts.deps.clock, said)
+    if (latest < boundMs.earliest) return true
+    if (earliest >= boundMs.latest) return false
     // One that has gone on to a third connection counts on there, or begins with its description.
     return rival === connection || (report.attributes === null && report.sequenceNum <= (sequenceNum ?? -1))
   }
@@ -325,11 +324,14 @@ export class Receiver {
     report: AgentReport,
     { wasLive, isWhole, leastAgoMs }: { wasLive: boolean; isWhole: boolean; leastAgoMs: number | undefined },
   ): void {
-    const now = this.#parts.deps.clock.now()
-    const nowMs = this.#parts.deps.clock.monotonicMs()
+    const { clock } = this.#parts.deps
+    const now = clock.now()
+    const nowMs = clock.heardMs()
     if (instance.connection?.transport === 'http') instance.rhythm = notePoll(instance.rhythm, nowMs)
     instance.lastMessageAt = new Date(now.getTime() - (leastAgoMs ?? 0))
-    instance.lastMessageMs = nowMs - (leastAgoMs ?? 0)
+    // For part of that time nobody could be heard: it has been silent for no longer than since what came before.
+    instance.lastMessageMs = Math.max(instance.lastMessageMs, nowMs - (leastAgoMs ?? 0))
+    instance.lastSaidMs = clock.machine.monotonicMs() - (leastAgoMs ?? 0)
     instance.isSaidAgain = leastAgoMs !== undefined
     // A copy: the uid's bytes are a view into the frame, which may lie beside hundreds of others.
     if (report.uidOnWire.length !== 16 || instance.uidOnWire.length !== 16)

@@ -110,7 +110,7 @@ export class TargetLosses {
       state: target.state,
       losses: target.losses,
       appliedAgoMs: appliedAgoMs(target, clock.now()),
-      sentAgoMs: sentAtMs === null ? null : clock.monotonicMs() - sentAtMs,
+      sentAgoMs: sentAtMs === null ? null : clock.heardMs() - sentAtMs,
       standing: standsTo(instance, followed.push.hash),
       isUnderWay: isUnderWay(instance, followed, connectionId),
       isQuarantined: workload !== null && isQuarantined(workload, followed.push.hash, instance.uid),

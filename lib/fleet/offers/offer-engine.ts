@@ -66,7 +66,7 @@ export class OfferEngine {
       unansweredOtherHash: instance.unansweredOtherHash,
       lateHash: instance.lateHash,
       connectionId: connectionIdOf(instance),
-      nowMs: this.#parts.deps.clock.monotonicMs(),
+      nowMs: this.#parts.deps.clock.heardMs(),
     })
   }
 
@@ -146,7 +146,7 @@ export class OfferEngine {
     const entry = target ?? this.#newJoiner(instance, followed, 'offered')
     startOffer(instance, followed.push, {
       isCommitted: false,
-      nowMs: this.#parts.deps.clock.monotonicMs(),
+      nowMs: this.#parts.deps.clock.heardMs(),
     })
     this.#parts.state.outstanding.add(instance)
     this.#commits.store(instance, instance.workload!, followed, entry)
@@ -205,7 +205,7 @@ export class OfferEngine {
     // A front that could not send the last frame may not be able to send this one: the target stays as it ended.
     const mayNotLeave = connection.tell !== undefined && offer.wasDropped
     noteOfferSent(instance, connection.id, {
-      nowMs: this.#parts.deps.clock.monotonicMs(),
+      nowMs: this.#parts.deps.clock.heardMs(),
       isRepeat: cause === 'poll-repeated',
     })
     if (connection.acknowledges !== true) {

@@ -14,11 +14,12 @@ const OWED_MS_MAX = 50
  * the answers of those that were told included, is at most LOAD_MAX of the time.
  */
 export function paceOf({ clock, busyMs }: Pick<FleetDeps, 'clock' | 'busyMs'>): () => number {
-  let before = { atMs: clock.monotonicMs(), busyMs: busyMs() }
+  const { machine } = clock
+  let before = { atMs: machine.monotonicMs(), busyMs: busyMs() }
   // How much longer all that was worked should have taken. What a flood of something else owes is forgotten.
   let owedMs = 0
   return () => {
-    const now = { atMs: clock.monotonicMs(), busyMs: busyMs() }
+    const now = { atMs: machine.monotonicMs(), busyMs: busyMs() }
     owedMs += (now.busyMs - before.busyMs) / LOAD_MAX - (now.atMs - before.atMs)
     owedMs = Math.min(OWED_MS_MAX, Math.max(0, owedMs))
     before = now

@@ -31,7 +31,7 @@ export class TargetEnds {
 
   /** Called each second: every `LOOK_MS` look at all targets that have not answered, some in each turn. */
   tick(): void {
-    const nowMs = this.#parts.deps.clock.monotonicMs()
+    const nowMs = this.#parts.deps.clock.heardMs()
     if (this.#isLooking || nowMs - this.#lookedAtMs < LOOK_MS) return
     this.#lookedAtMs = nowMs
     this.#isLooking = true
@@ -81,7 +81,7 @@ export class TargetEnds {
   #lookAt(followed: FollowedPush, targets: readonly PushTarget[]): void {
     const workload = this.#parts.state.workloads.get(followed.push.workloadId)
     if (workload === undefined || !followedPushes(workload).includes(followed)) return
-    const nowMs = this.#parts.deps.clock.monotonicMs()
+    const nowMs = this.#parts.deps.clock.heardMs()
     // While no offer may be sent, a target cannot answer: its time begins anew.
     const isHeldUp = workload.hasStoppedOffers || !this.#parts.deps.mayOffer()
     let hasEnded = false
@@ -130,7 +130,7 @@ export class TargetEnds {
 
   #awayMs(instance: Instance | null): number {
     const sinceMs = instance?.awaySinceMs ?? this.#parts.state.startedAtMs
-    return this.#parts.deps.clock.monotonicMs() - sinceMs
+    return this.#parts.deps.clock.heardMs() - sinceMs
   }
 }
 

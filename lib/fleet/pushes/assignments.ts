@@ -32,7 +32,7 @@ export class Assignments {
     const followed = { ...followPush(push, body, used, false), ...made.followed }
     followed.isStaged = made.rollout !== null
     followed.scope = made.scope
-    const nowMs = this.#parts.deps.clock.monotonicMs()
+    const nowMs = this.#parts.deps.clock.heardMs()
     if (made.lifted !== null) {
       followed.liftedUids = new Set(made.lifted)
       workload.quarantinedHashes.delete(push.hash)
@@ -49,7 +49,7 @@ export class Assignments {
   /** The active assignment has changed: derive the workload's record again without waiting for a report. */
   moved(workload: Workload): void {
     const { deps, writer } = this.#parts
-    if (deriveWorkload(workload, deps.clock.monotonicMs())) writer.workload(workload)
+    if (deriveWorkload(workload, deps.clock.heardMs())) writer.workload(workload)
   }
 
   /**

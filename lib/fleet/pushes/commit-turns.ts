@@ -112,7 +112,7 @@ export class CommitTurns {
   /** Take over a workload's assignments as the database holds them; `formers` are the pushes that ended by that. */
   #adopt(workload: Workload, loaded: LoadedAssignments, formers: readonly FollowedPush[]): void {
     const { deps, state } = this.#parts
-    const nowMs = deps.clock.monotonicMs()
+    const nowMs = deps.clock.heardMs()
     const storedUids = new Map(
       followedPushes(loaded).map(({ push, targets }) => [push.pushId, new Set(targets.keys())]),
     )

@@ -189,7 +189,7 @@ function newPush(deps: FleetDeps, { workload, row, content }: PushDraft, plan: P
     unhealthyCount: 0,
     unhealthyOf: 0,
     unhealthyAt: null,
-    startedWell: live.unhealthy.size === 0 && !live.isHealthAwaited(deps.clock.monotonicMs()),
+    startedWell: live.unhealthy.size === 0 && !live.isHealthAwaited(deps.clock.heardMs()),
     excluded: plan.excluded,
     counts: countStates(plan),
   }

@@ -26,7 +26,7 @@ export class DwellTimes {
     const progress = stored.progress[stored.stageIndex]
     const dwell = progress === undefined ? null : dwellOf(progress)
     if (dwell === null) return null
-    const nowMs = deps.clock.monotonicMs()
+    const nowMs = deps.clock.heardMs()
     let sinceMs = this.#convergedSince.get(keyOf(stored))
     if (sinceMs === undefined) {
       // After a restart or a halt only wall-clock times are stored to count from. Before this process nobody watched.
@@ -47,7 +47,7 @@ export class DwellTimes {
 
   /** The running stage of a rollout has converged now. */
   begin(stored: StoredRollout): void {
-    this.#note(keyOf(stored), this.#parts.deps.clock.monotonicMs())
+    this.#note(keyOf(stored), this.#parts.deps.clock.heardMs())
   }
 
   /** Forget the running stage's time: it is worked out again from what is stored. */

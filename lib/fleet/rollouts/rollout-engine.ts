@@ -81,7 +81,7 @@ export class RolloutEngine {
       }
       if (rollout.stored.status !== 'running' || workload.hasStoppedOffers || this.#busy.has(workload))
         continue
-      const nowMs = this.#parts.deps.clock.monotonicMs()
+      const nowMs = this.#parts.deps.clock.heardMs()
       if (nowMs < (rollout.hold?.untilMs ?? 0)) continue
       const facts = this.#steps.factsOf(workload, rollout)
       const verdict = decideStage(facts)

@@ -163,7 +163,7 @@ export class RolloutSteps {
     const { clock, notices } = this.#parts.deps
     const { reason, about } = rollout.hold ?? { reason: null, about: '' }
     if (hold === null) delete rollout.hold
-    else rollout.hold = { ...hold, untilMs: clock.monotonicMs() + HELD_LOOK_MS }
+    else rollout.hold = { ...hold, untilMs: clock.heardMs() + HELD_LOOK_MS }
     if (hold !== null && (hold.reason !== reason || hold.about !== about))
       notices.pushChanged(workload, rollout.followed.push)
   }

@@ -30,7 +30,7 @@ export function stageFactsOf(
   const { stored, followed } = rollout
   const plan = stored.stages[stored.stageIndex]!
   const waived = new Set(stored.waived)
-  const nowMs = parts.deps.clock.monotonicMs()
+  const nowMs = parts.deps.clock.heardMs()
   const uids = { failed: [] as string[], unhealthy: [] as string[], drifted: [] as string[] }
   const vanished = { failed: [] as string[], unhealthy: [] as string[] }
   const [silentUids, memberUids] = [[] as string[], [] as string[]]

@@ -20,7 +20,7 @@ export function beginOffer({ deps, state }: Pick<FleetParts, 'deps' | 'state'>, 
   if (target?.isJoiner) return
   if (target?.state === 'applied') withdrawOffer(instance)
   if (target?.state !== 'offered' && target?.state !== 'cannot_report') return
-  startOffer(instance, followed.push, { isCommitted: true, nowMs: deps.clock.monotonicMs() })
+  startOffer(instance, followed.push, { isCommitted: true, nowMs: deps.clock.heardMs() })
   state.outstanding.add(instance)
 }
 

@@ -69,7 +69,7 @@ export class ComponentLists {
     }
     const hash = instance.componentsHash
     const wait = instance.componentWait
-    const nowMs = this.#deps.clock.monotonicMs()
+    const nowMs = this.#deps.clock.heardMs()
     if (wait === null || (wait.hash !== hash && wait.sinceMs === null))
       instance.componentWait = { hash, sinceMs: nowMs, waitsLeft: WAITS_AGAIN }
     else if (wait.sinceMs === null && wait.waitsLeft > 0) {
@@ -96,7 +96,7 @@ export class ComponentLists {
 
   /** End the waits that took too long, and return their instances: each counts as one that never reported a list. */
   giveUp(): Instance[] {
-    const nowMs = this.#deps.clock.monotonicMs()
+    const nowMs = this.#deps.clock.heardMs()
     const overdue: Instance[] = []
     for (const instance of this.#state.awaitingComponents) {
       const wait = instance.componentWait

@@ -1,6 +1,6 @@
 import type { CommitFollowers } from '../../audit/commit-followers.ts'
 import type { AuditedDatabase } from '../../audit/database.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock, FleetClock } from '../../clock.ts'
 import type { Random } from '../../ids.ts'
 import type { Log } from '../../log.ts'
 import type { UsedComponent } from '../../model/components.ts'
@@ -49,9 +49,12 @@ export interface NormalForm {
 }
 
 /** Everything the fleet needs from outside. */
+export type FleetGround = Omit<FleetDeps, 'clock'> & { clock: Clock }
+
+/** What the parts of the fleet need. */
 export interface FleetDeps {
   db: AuditedDatabase
-  clock: Clock
+  clock: FleetClock
   random: Random
   timers: Timers
   log: Log

@@ -142,7 +142,7 @@ export class TouchedWorkloads {
   derive(): Derived {
     const { clock } = this.#deps
     const { unhealthyStored } = this.#state
-    const nowMs = clock.monotonicMs()
+    const nowMs = clock.heardMs()
     const changed: Derived = { workloads: [], sicker: [], sick: [] }
     for (const workload of this.#touched) {
       if (workload.isDeleted) continue

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { FleetClock } from '../../clock.ts'
 import { tellingRank } from '../../model/telling-cause.ts'
 import type { PushTarget, TargetState } from '../../store/push-targets.ts'
 import type { AgentError } from '../../store/pushes.ts'
@@ -53,7 +53,7 @@ export function moveTarget(
   followed: FollowedPush,
   target: PushTarget,
   state: TargetState,
-  clock: Clock,
+  clock: FleetClock,
   error: AgentError | null = null,
 ): boolean {
   const now = clock.now()
@@ -68,8 +68,8 @@ export function moveTarget(
   }
   if (target.state === 'failed') followed.failedCount--
   if (state === 'failed') followed.failedCount++
-  noteWaited(followed, target, clock.monotonicMs())
-  if (isAwaited(state)) followed.awaiting.set(target, clock.monotonicMs())
+  noteWaited(followed, target, clock.heardMs())
+  if (isAwaited(state)) followed.awaiting.set(target, clock.heardMs())
   else followed.awaiting.delete(target)
   target.state = state
   target.error = error

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock, FleetClock } from '../../clock.ts'
 import { CATCH_UP_MS, StandStill } from './stand-still.ts'
 import type { Timers } from './timers.ts'
 
@@ -7,14 +7,14 @@ const DEAF_TICKS = 5
 
 /**
  * The time in which agents can be heard, by which the fleet measures its patience with them: how long an agent may be silent, stay
- * away, or take to apply a config, and for how long a stage is watched. `monotonicMs` stands still while this process does,
+ * away, or take to apply a config, and for how long a stage is watched. `heardMs` stands still while this process does,
  * told by ticks that come too late, and while it is deaf, as an owner that says nothing on its links, to which fronts pass
  * on no more than they hear answers to. It never runs backwards, and it goes on a little with each tick at which somebody can
  * be heard, so that a process that is late with each of them, or deaf at every other one, still comes to an end with
  * everything. `now` is the time of day, as ever.
  */
-export class HeardClock implements Clock {
-  readonly #clock: Clock
+export class HeardClock implements FleetClock {
+  readonly machine: Clock
   readonly #standStill: StandStill
   readonly #everyMs: number
   /** What it showed at the last tick, and what the clock did. */
@@ -28,7 +28,7 @@ export class HeardClock implements Clock {
 
   /** `everyMs`: how often `tick` is called. */
   constructor(parts: { clock: Clock; timers: Timers }, everyMs: number) {
-    this.#clock = parts.clock
+    this.machine = parts.clock
     this.#standStill = new StandStill(parts, everyMs)
     this.#everyMs = everyMs
     this.#tickMs = parts.clock.monotonicMs()
@@ -37,10 +37,10 @@ export class HeardClock implements Clock {
   }
 
   now(): Date {
-    return this.#clock.now()
+    return this.machine.now()
   }
 
-  monotonicMs(): number {
+  heardMs(): number {
     const sinceMs = this.#hears ? this.#passedMs() : 0
     this.#shownMs = Math.max(this.#shownMs, this.#heardMs + sinceMs)
     return this.#shownMs
@@ -58,7 +58,7 @@ export class HeardClock implements Clock {
 
   /** To be called at equal distances by a timer. `hears`: false while what others say does not come, as from fronts that wait. */
   tick(hears: boolean): void {
-    const nowMs = this.#clock.monotonicMs()
+    const nowMs = this.machine.monotonicMs()
     this.#deafTicks = hears ? 0 : this.#deafTicks + 1
     if (this.#deafTicks >= DEAF_TICKS) this.#caughtUpMs = nowMs + CATCH_UP_MS
     this.#hears = hears && nowMs >= this.#caughtUpMs
@@ -69,7 +69,7 @@ export class HeardClock implements Clock {
 
   /** What passed since the last tick, of a stand-still no more than is between two ticks. */
   #passedMs(): number {
-    const passedMs = this.#clock.monotonicMs() - this.#tickMs
+    const passedMs = this.machine.monotonicMs() - this.#tickMs
     return this.#standStill.isNow ? Math.min(passedMs, this.#everyMs) : passedMs
   }
 }

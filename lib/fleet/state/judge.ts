@@ -11,7 +11,7 @@ export function judgeNow(
   followed: FollowedPush,
 ): PushVerdict {
   const workload = state.workloads.get(followed.push.workloadId)
-  const nowMs = deps.clock.monotonicMs()
+  const nowMs = deps.clock.heardMs()
   return judgePush(
     followed,
     (uid) =>

@@ -114,8 +114,8 @@ export interface Instance {
   /** Null while it is away. */
   connection: AgentConnection | null
   /**
-   * Between when it said what it was first heard of with on its last connection, or the goodbye with which it left;
-   * monotonic.
+   * Between when it said what it was first heard of with on its last connection, or the goodbye with which it left; by the
+   * machine's clock, as how long ago something was said at a front.
    */
   boundMs: { earliest: number; latest: number }
   /** What came last of it was what a front said again: it may have gone on from there. */
@@ -147,7 +147,10 @@ export interface Instance {
   /** The same on the monotonic clock, in ms. */
   connectedAtMs: number
   lastMessageAt: Date
+  /** When its last message came, by the fleet's clock: for so long it has been silent. */
   lastMessageMs: number
+  /** When its last message was said, by the machine's clock, to which what was said elsewhere is compared. */
+  lastSaidMs: number
   /** How often it polls, for an HTTP agent. */
   rhythm: PollRhythm
   /** Its poll interval as it is stored; 0 when none is. */

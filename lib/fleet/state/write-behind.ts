@@ -60,7 +60,7 @@ export class WriteBehind {
   constructor(deps: FleetDeps, touched: TouchedWorkloads) {
     this.#deps = deps
     this.#touched = touched
-    this.#seenFlushedAtMs = deps.clock.monotonicMs()
+    this.#seenFlushedAtMs = deps.clock.machine.monotonicMs()
   }
 
   get stats(): WriteBehindStats {
@@ -172,7 +172,7 @@ export class WriteBehind {
 
   /** Called each second: the times at which workloads were seen are stored also when nothing else changes. */
   tick(): void {
-    const isDue = this.#deps.clock.monotonicMs() - this.#seenFlushedAtMs >= PRESENCE_MS
+    const isDue = this.#deps.clock.machine.monotonicMs() - this.#seenFlushedAtMs >= PRESENCE_MS
     if (this.#waiting.seen.size > 0 && isDue) this.schedule(0)
   }
 
@@ -219,7 +219,7 @@ export class WriteBehind {
   }
 
   #take(): Batch | null {
-    const nowMs = this.#deps.clock.monotonicMs()
+    const nowMs = this.#deps.clock.machine.monotonicMs()
     const isSeenDue = nowMs - this.#seenFlushedAtMs >= PRESENCE_MS
     const batch = this.#waiting.take(isSeenDue)
     if (batch !== null && isSeenDue) this.#seenFlushedAtMs = nowMs

@@ -227,10 +227,10 @@ export class FleetViews {
   }
 
   #record(workload: Workload, texts: TextAccess): SteadyRecord {
-    const { clock, counters, recommendedVersion, retentionMs } = this.#parts
+    const { clock, counters, fleet, recommendedVersion, retentionMs } = this.#parts
     const isOutdated = isVersionOutdated(workload.version, recommendedVersion.version)
-    const drifted = findDrifted(this.#parts.fleet, workload, this.#differs)
-    const times = { nowMs: clock.monotonicMs(), now: clock.now() }
+    const drifted = findDrifted(fleet, workload, this.#differs)
+    const times = { nowMs: fleet.clock.heardMs(), now: clock.now() }
     return toWorkloadRecord(
       workload,
       {
@@ -324,7 +324,7 @@ export class FleetViews {
       match: this.#parts.matches.get(instance, assigned),
       alteredSince: this.#parts.fleet.state.altered.get(instance.uid) ?? null,
       fault: whyInstance(instance, assigned, texts, this.#parts.clock.now()),
-      isUnwell: isDegradingNow(instance, this.#parts.clock.monotonicMs()),
+      isUnwell: isDegradingNow(instance, this.#parts.fleet.clock.heardMs()),
     }
     return toLiveInstance(instance, about, texts)
   }
@@ -351,7 +351,7 @@ export class FleetViews {
       instances,
       summary: summariseTopology(live, {
         drifted: countDrifted(this.#parts.fleet, workload),
-        unwell: listDegrading(workload, this.#parts.clock.monotonicMs()).length,
+        unwell: listDegrading(workload, this.#parts.fleet.clock.heardMs()).length,
       }),
     }
   }

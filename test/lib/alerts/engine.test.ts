@@ -92,6 +92,7 @@ function engineOf(overrides: Partial<AlertEngineParts> & { minAgentVersion?: str
     random: seededRandom(++seeds),
     log,
     fleet: {
+      clock: fleet.clock,
       state: fleet.state,
       isCompatible: (instance, assigned) => fleet.isCompatible(instance, assigned),
     },

@@ -61,6 +61,7 @@ function engine(): AlertEngine {
     log: ctx.log,
     random: seededRandom(++seeds),
     fleet: {
+      clock: ctx.fleet.clock,
       state: ctx.fleet.state,
       isCompatible: (...of) => {
         counted++

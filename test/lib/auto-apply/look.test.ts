@@ -5,7 +5,7 @@ import type { AutoApplyRun } from '../../../lib/auto-apply/run.ts'
 import type { Workload } from '../../../lib/fleet/state/model.ts'
 import type { StoredAutoApply } from '../../../lib/store/auto-apply.ts'
 import type { BroughtVersion } from '../../../lib/store/fleet-config-history.ts'
-import { FAKE_START, fakeClock } from '../../support/fakes.ts'
+import { FAKE_START, fakeClock, hearing } from '../../support/fakes.ts'
 
 const APPROVED = new Date(FAKE_START)
 const after = (ms: number) => new Date(APPROVED.getTime() + ms)
@@ -59,6 +59,7 @@ function partsOf(hosts: Hosts, nowMs = 1_000) {
     db,
     clock,
     fleet: {
+      clock: hearing(clock),
       workload: (id: string) => all.find((one) => one.id === id) ?? null,
       state: { firstSeenSince: (moment: Date) => all.filter(({ createdAt }) => createdAt >= moment) },
     },

@@ -10,7 +10,7 @@ import type { StoredCampaignTarget } from '../../../lib/store/campaign-targets.t
 import { storeContents } from '../../../lib/store/config-contents.ts'
 import type { Db } from '../../../lib/store/db.ts'
 import { emptyRun } from '../../support/campaign-run.ts'
-import { fakeClock } from '../../support/fakes.ts'
+import { fakeClock, hearing } from '../../support/fakes.ts'
 
 const COUNT = 1_000
 /** Turns of other work that a thousand targets leave at least. */
@@ -54,8 +54,8 @@ const workload = {
   status: 'connected',
   live: { count: 1, isHealthAwaited: () => false },
 }
-const fleetOf = (one: typeof workload) =>
-  ({ workload: () => one }) as unknown as Pick<CampaignParts, 'fleet'>['fleet']
+const fleetOf = (one: typeof workload, clock = fakeClock()) =>
+  ({ clock: hearing(clock), workload: () => one }) as unknown as Pick<CampaignParts, 'fleet'>['fleet']
 const rules = {
   waves: [],
   limits: {},
@@ -97,7 +97,7 @@ describe('a campaign of many targets leaves other work its turns', () => {
       () => {
         const run = emptyRun()
         for (const { workloadId } of targets) run[which].set(workloadId, 'r')
-        return lookAtApplied({ clock: fakeClock(), fleet: fleetOf(workload) }, run)
+        return lookAtApplied({ fleet: fleetOf(workload) }, run)
       },
     ]),
   ])('%s', async (_, work) => {
@@ -110,8 +110,7 @@ it('looks how those are that applied once a second, however many steps it takes,
   run.watched.set('w1', 'r')
   const clock = fakeClock()
   const of = (status: string, count: number) => ({
-    clock,
-    fleet: fleetOf({ ...workload, status, live: { ...workload.live, count } }),
+    fleet: fleetOf({ ...workload, status, live: { ...workload.live, count } }, clock),
   })
   expect(await lookAtApplied(of('connected', 1), run)).toMatchObject({ unwell: [], troubledCount: 0 })
   expect(await lookAtApplied(of('degraded', 1), run)).toMatchObject({ unwell: [], troubledCount: 0 })

@@ -221,18 +221,15 @@ export class LinkPromises {
     const { fleet } = this.#world.service()!
     const { instances } = fleet.state
     const nowMs = time.clock.monotonicMs()
-    // The owner's clock stands still while it does.
-    const stoodMs = nowMs - fleet.clock.monotonicMs()
-    for (const { uid, connection, lastMessageMs } of instances.values()) {
+    for (const { uid, connection, lastSaidMs } of instances.values()) {
       if (!isOverLink(connection)) continue
       for (const granted of connection.granted)
         if (instances.get(granted)?.connection !== connection)
           promises.report(`${granted} is left to ${connection.link.memberId}, which does not have it`)
       const beatMs = this.#absorbedMs.get(uid) ?? 0
-      const newsMs = lastMessageMs + stoodMs
-      if (beatMs < nowMs - BEATS_TOLD_MS && newsMs < beatMs)
+      if (beatMs < nowMs - BEATS_TOLD_MS && lastSaidMs < beatMs)
         promises.report(
-          `${uid} was heard by its front ${Math.round(beatMs - newsMs)} ms after the owner's last news`,
+          `${uid} was heard by its front ${Math.round(beatMs - lastSaidMs)} ms after the owner's last news`,
         )
     }
   }

@@ -7,6 +7,7 @@ import {
   noteOfferSent,
   startOffer,
 } from '../../../../lib/fleet/state/offer-state.ts'
+import { fakeClock, hearing } from '../../../support/fakes.ts'
 import { uidBytes } from '../../../support/opamp-messages.ts'
 
 const ASSIGNMENT = { pushId: 'p1', hash: 'a'.repeat(64), generation: 1 }
@@ -14,7 +15,7 @@ const CONNECTION = 7
 
 /** An instance that was offered its assignment so often, and what is decided for it right afterwards. */
 function offered(times: number) {
-  const instance = createInstance('01'.repeat(16), uidBytes(1), new Date(0), 0)
+  const instance = createInstance('01'.repeat(16), uidBytes(1), hearing(fakeClock()))
   startOffer(instance, ASSIGNMENT, { isCommitted: false, nowMs: 0 })
   commitOffer(instance)
   const send = () => noteOfferSent(instance, CONNECTION, { nowMs: 0, isRepeat: false })

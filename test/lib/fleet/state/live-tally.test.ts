@@ -5,13 +5,14 @@ import type { Instance } from '../../../../lib/fleet/state/model.ts'
 import type { ComponentList } from '../../../../lib/model/components.ts'
 import { AGENT_CAPABILITIES } from '../../../../lib/opamp/report.ts'
 import { Dice } from '../../../sim/time/dice.ts'
+import { fakeClock, hearing } from '../../../support/fakes.ts'
 import { tallyFault } from '../../../support/recount.ts'
 
 const HASH = 'a'.repeat(64)
 const BOTH = AGENT_CAPABILITIES.acceptsRemoteConfig | AGENT_CAPABILITIES.reportsRemoteConfig
 
 function someone(uid: string, about: Partial<Instance> = {}): Instance {
-  const instance = createInstance(uid, new Uint8Array(16), new Date(0), 0)
+  const instance = createInstance(uid, new Uint8Array(16), hearing(fakeClock()))
   return Object.assign(instance, { capabilities: BOTH, attributes: new Map(), ...about })
 }
 
