@@ -10,7 +10,7 @@ import { CampaignJudge, JudgeBusy } from '../campaigns/judge/judge.ts'
 import type { CampaignParts } from '../campaigns/judge/parts.ts'
 import { isInOneOf } from '../campaigns/judge/scope.ts'
 import type { CampaignDraft } from '../campaigns/read-campaign.ts'
-import type { ApprovalActor } from '../changes/approval-parts.ts'
+import { type ApprovalActor, refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
 import { toAuthorNames } from '../changes/named-authors.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { hasFailedSomewhere } from '../fleet/state/state.ts'
@@ -54,7 +54,7 @@ import {
 import { decideFleet, type FleetVerdict, type Undone } from './decide-fleet.ts'
 import { noteAuthors } from './note-authors.ts'
 import { overruledAt } from './overruled.ts'
-import { isOwner, recordNamed, tellCommit, tellRelease } from './owner.ts'
+import { isOwner, recordNamed, tellCommit, tellRelease, textsOf } from './owner.ts'
 import { type ReleaseRefusal, refuseRelease } from './refuse-release.ts'
 
 /** What proposing fleet configs needs beside what campaigns need. */
@@ -102,6 +102,7 @@ export type DesiredFleetOutcome =
       changed: readonly StoredCampaign[]
     }
   | VersionRefusal
+  | TextRefusal
   | Refusal<
       | 'auto-apply-in-force'
       | 'fleet-config-not-found'
@@ -132,6 +133,8 @@ export async function applyDesiredFleet(
   wanted: DesiredFleetConfig,
 ): Promise<DesiredFleetOutcome> {
   if (!isOwner(wanted.owner)) return refuse('owner-invalid')
+  const refused = refuseTexts(textsOf(wanted))
+  if (refused !== null) return refused
   const draft = { ...wanted.version, comment: tellCommit(wanted) }
   const read = await readVersion(draft, parts)
   if (!read.ok) return read

@@ -31,7 +31,7 @@ import {
 import { lockWorkload } from '../store/workloads.ts'
 import { type DesiredVerdict, decideDesired } from './decide.ts'
 import { noteAuthors } from './note-authors.ts'
-import { isOwner, recordNamed, tellCommit, tellRelease } from './owner.ts'
+import { isOwner, recordNamed, tellCommit, tellRelease, textsOf } from './owner.ts'
 import { type ReleaseRefusal, refuseRelease } from './refuse-release.ts'
 
 const REPLACED = 'Git asks for something else now'
@@ -75,11 +75,7 @@ export type DesiredOutcome =
 export async function applyDesired(parts: ApprovalParts, wanted: DesiredConfig): Promise<DesiredOutcome> {
   const { workloadId, owner, draftYaml } = wanted
   if (!isOwner(owner)) return refuse('owner-invalid')
-  const refused = refuseTexts({
-    config: draftYaml,
-    comment: tellCommit(wanted),
-    commit_authors: wanted.commitAuthors.join(),
-  })
+  const refused = refuseTexts({ config: draftYaml, comment: tellCommit(wanted), ...textsOf(wanted) })
   if (refused !== null) return refused
   const target = await parts.configTargets.find(workloadId)
   if (target === null) return { ok: false, code: 'workload-not-found' }

@@ -7,6 +7,17 @@ const OWNER = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/
 /** Whether a text can be the name of an owner in Git. */
 export const isOwner = (owner: string): boolean => OWNER.test(owner)
 
+/** The texts that a commit comes with, by the names of their fields, for `refuseTexts`. */
+export const textsOf = ({
+  commitSha,
+  commitAuthor,
+  commitAuthors,
+}: CommitAuthors & { commitSha: string }): Record<string, string> => ({
+  commit_sha: commitSha,
+  commit_author: commitAuthor,
+  commit_authors: commitAuthors.join(),
+})
+
 /** So many characters of the audit log's detail are for those whom a commit names beside its author. */
 const RECORDED_MAX = 4_000
 

@@ -15,10 +15,20 @@ import { CAMPAIGN_RULES, CampaignStatus } from './campaigns.ts'
 import { FleetConfigRequest, FleetConfigVersionRequest } from './fleet-configs.ts'
 import { listOf, named, note, type Sent, texts } from './structs.ts'
 
+/** The longest name of a person with its address. */
+const NAME_LENGTH_MAX = 512
+
 const COMMIT_AUTHORS = note(
   'Everybody whom the commit names: its author, its committer and those who wrote it with them, each as `name <address>`. None of them counts as a second person for what this account asks for with this text, nor for what others ask for afterwards with it of the same workload or fleet config.',
-  defaulted(listOf(200, size(string(), 0, 512)), []),
+  defaulted(listOf(200, size(string(), 0, NAME_LENGTH_MAX)), []),
 )
+
+/** What a request says of the commit that it is made for. */
+const COMMIT = {
+  commit_sha: note('The commit that asks for it.', defaulted(size(string(), 0, 128), '')),
+  commit_author: note('Its author, as `name <address>`.', defaulted(size(string(), 0, NAME_LENGTH_MAX), '')),
+  commit_authors: COMMIT_AUTHORS,
+}
 
 const UNKNOWN_AUTHORS = note(
   'Those whom the commit names and nobody here is called: whoever they are, they count as a second person for this text. Absent where there are none, and where nothing is proposed and nothing waits.',
@@ -31,9 +41,7 @@ export const DesiredRequest = named(
   object({
     owner: note('Who keeps the config, such as the name of a repository.', defaulted(string(), '')),
     config: defaulted(string(), ''),
-    commit_sha: defaulted(string(), ''),
-    commit_author: defaulted(string(), ''),
-    commit_authors: COMMIT_AUTHORS,
+    ...COMMIT,
     again: note('Ask again for what is held.', defaulted(boolean(), false)),
     dry_run: note('Only say what would be done.', defaulted(boolean(), false)),
   }),
@@ -126,9 +134,7 @@ export const DesiredFleetRequest = named(
         ...CAMPAIGN_RULES,
       }),
     ),
-    commit_sha: defaulted(string(), ''),
-    commit_author: defaulted(string(), ''),
-    commit_authors: COMMIT_AUTHORS,
+    ...COMMIT,
     again: note('Ask again for what is held.', defaulted(boolean(), false)),
     dry_run: note('Only say what would be done.', defaulted(boolean(), false)),
   }),
