@@ -29,7 +29,7 @@ export class DwellTimes {
     const nowMs = deps.clock.heardMs()
     let sinceMs = this.#convergedSince.get(keyOf(stored))
     if (sinceMs === undefined) {
-      // After a restart or a halt only wall-clock times are stored to count from. Before this process nobody watched.
+      // Of what it found at its start only wall-clock times are stored to count from. Before this process nobody watched.
       const agoMs = Math.max(0, deps.clock.now().getTime() - dwell.since.getTime())
       sinceMs = Math.max(nowMs - agoMs, state.startedAtMs) - dwell.dwelledMs
       this.#note(keyOf(stored), sinceMs)
@@ -45,14 +45,12 @@ export class DwellTimes {
     return new Date(this.#parts.deps.clock.now().getTime() + stages[stageIndex]!.dwellMs - dwelledMs)
   }
 
-  /** The running stage of a rollout has converged now. */
-  begin(stored: StoredRollout): void {
-    this.#note(keyOf(stored), this.#parts.deps.clock.heardMs())
-  }
-
-  /** Forget the running stage's time: it is worked out again from what is stored. */
-  forget(stored: StoredRollout): void {
-    this.#convergedSince.delete(keyOf(stored))
+  /**
+   * The running stage of a rollout has converged now, or goes on after a halt, having dwelled for so long. To be called
+   * before that is written: what is stored is by the wall clock, and says nothing of when agents could be heard.
+   */
+  begin(stored: StoredRollout, dwelledMs = 0): void {
+    this.#note(keyOf(stored), this.#parts.deps.clock.heardMs() - dwelledMs)
   }
 
   /** Keep the time of a stage, and drop those of stages and rollouts that are over. */

@@ -237,12 +237,12 @@ export class RolloutEngine {
     // The instances of a canary were chosen by an operator: no others stand in for them.
     const hasStandIns = isStalled && stored.stages[stage]!.canary === undefined
     const added = hasStandIns ? chooseMembers(this.#parts, workload, standing, stage, now) : []
-    const { startedAt } = stored.progress[stage] ?? { startedAt: now.toISOString() }
+    const { startedAt, dwelledMs } = stored.progress[stage] ?? startStage(rollout, added, now)
     const change =
       added.length > 0
         ? { ...startStage(rollout, added, now), startedAt, dwelledMs: 0 }
         : { resumedAt: now.toISOString() }
-    this.#dwells.forget(stored)
+    this.#dwells.begin(stored, dwelledMs)
     const resumed = withStage(stored, now, change)
     const next: StoredRollout = { ...resumed, status: 'running', halt: null, waived }
     return this.#steps.addMembers(act, workload, rollout, added, next, also)

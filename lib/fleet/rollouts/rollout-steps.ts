@@ -108,8 +108,8 @@ export class RolloutSteps {
     // The dwell begins now, so the time of an earlier halt must not count into it.
     const fresh = { dwelledMs: undefined, resumedAt: undefined }
     const next = withStage(rollout.stored, now, { convergedAt: now.toISOString(), ...fresh })
-    if (!(await this.write(act, workload, next))) return
     this.#dwells.begin(next)
+    if (!(await this.write(act, workload, next))) return
     this.noteStored(workload, rollout, next)
   }
 

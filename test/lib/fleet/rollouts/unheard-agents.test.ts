@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../../lib/model/config-hash.ts'
 import type { StagePlan } from '../../../../lib/store/rollouts.ts'
 import { HEALTHY } from '../../../support/agent-report.ts'
+import { type FaultyDatabase, faultyDatabase } from '../../../support/faulty-database.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { configYaml } from '../../../support/push-config.ts'
@@ -9,12 +10,14 @@ import { PushedWorkload } from '../../../support/pushed-workload.ts'
 
 const database = await useTestDatabase()
 let ctx: FleetTestContext
+let db: FaultyDatabase
 let before: PushedWorkload
 afterEach(async () => {
   await ctx.close()
   await database.pool.execute('delete from workloads')
 })
 
+const OPERATOR = { userId: 'u', email: 'operator@example.com', askAgain: null }
 const GATES = ['no_failure', 'health', 'drift'] as const
 const first = (count: number, dwellMs: number): StagePlan[] => [
   { count, dwellMs, gates: GATES },
@@ -23,7 +26,8 @@ const first = (count: number, dwellMs: number): StagePlan[] => [
 
 /** A workload of these pods, which run config 1. */
 async function openRunning(pods: string): Promise<void> {
-  ctx = await createFleetContext(database)
+  db = faultyDatabase(database.pool)
+  ctx = await createFleetContext(database, { db })
   before = new PushedWorkload(ctx, pods)
   await ctx.advance(500)
   await before.settle(1)
@@ -145,4 +149,33 @@ describe('while the process stands still', () => {
     await ctx.advance(3_000)
     expect(before.live.activeHash).toBe(configHash(configYaml(1)))
   })
+  it.each(['is converged', 'goes on after a halt'])(
+    'no stage is watched, also where the commit by which it %s gets no answer',
+    async (how) => {
+      await openRunning('abc')
+      await ctx.advance(150_000)
+      await before.stage(2, first(1, 60_000))
+      const [agent] = before.agents
+      if (how === 'is converged') db.loseAnswer('rollout.converge')
+      agent!.apply()
+      const hasConverged = () => before.live.rollout!.stored.progress[0]!.convergedAt !== null
+      while (how === 'is converged' ? db.pending().length > 0 : !hasConverged()) await ctx.advance(100)
+      if (how !== 'is converged') {
+        agent!.say({ health: { ...HEALTHY, healthy: false } })
+        await ctx.advance(45_000)
+        agent!.say({ health: HEALTHY })
+        const { stored } = before.live.rollout!
+        expect(stored.status).toBe('halted')
+        await ctx.advance(100_000)
+        db.loseAnswer('rollout.continue')
+        const goesOn = ctx.fleet.rollouts.continue(before.id, stored.id, OPERATOR)
+        await expect(goesOn).rejects.toThrow('connection lost')
+      }
+      await standStill(130_000)
+      await ctx.advance(10_000)
+      expect(before.live.rollout!.stored).toMatchObject({ status: 'running', stageIndex: 0 })
+      await ctx.advance(60_000)
+      expect(before.live.rollout!.stored.stageIndex).toBe(1)
+    },
+  )
 })
