@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { baseInWordsOf, baseOfReport } from '../../../lib/configs/effective/base-of-report.ts'
 import { deadEndOf } from '../../../lib/model/workload-states.ts'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
@@ -24,6 +25,8 @@ export interface Base {
   /** What runs: the active text, else what the instances report; empty when neither is known. */
   running: string
   isReported: boolean
+  /** The push of the config that is active; null where none is. */
+  pushed: RevisionRecord | null
   /** What the draft starts from. */
   start: string
 }
@@ -56,7 +59,15 @@ export async function loadBase(workload: WorkloadRecord, abort: AbortSignal): Pr
   const running = reported?.ok ? reported.value.content : active
   const done = (start: string, failedHash: string | null = null): Result<Base> => ({
     ok: true,
-    value: { hash, active, failedHash, running, isReported: reported?.ok === true, start },
+    value: {
+      hash,
+      active,
+      failedHash,
+      running,
+      isReported: reported?.ok === true,
+      pushed: revision?.ok === true ? revision.value : null,
+      start,
+    },
     headers: new Headers(),
   })
   const template = query.peek().get('template')

@@ -14,6 +14,7 @@ import { language, say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
 import { reviewNoticeTexts } from '../i18n/review-notices.ts'
+import { nameRevision, sideTexts } from '../i18n/sides.ts'
 import { listComponents, pathOfComponent } from '../logic/health.ts'
 import { faultLine } from '../logic/yaml-lines.ts'
 import { ApprovalOutlook } from '../parts/approval-outlook.tsx'
@@ -287,7 +288,10 @@ type DraftState = ReturnType<typeof useDraft>
 
 /** The draft beside what it would replace. */
 function Comparison({ base, draft }: { base: Base; draft: string }) {
-  return <CompareView before={useBefore(base, draft)} after={draft} label={say(changeTexts).compare} />
+  const words = say(sideTexts)
+  const { isReported, pushed } = base
+  const side = isReported || pushed === null ? words.reported : words.active(nameRevision(pushed))
+  return <CompareView before={useBefore(base, draft)} after={draft} sides={[side, words.draft]} />
 }
 
 /** The draft to write in, or beside what runs. */

@@ -1,6 +1,8 @@
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
+import { nameRevision } from '../i18n/sides.ts'
 import { CompareView } from '../parts/code.tsx'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -11,14 +13,15 @@ import { can } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { DiffSummary } from './diff-summary.tsx'
 
-function Both({ id, before, after }: { id: string; before: string; after: string }) {
+function Both({ id, older, newer }: { id: string; older: RevisionRecord; newer: RevisionRecord }) {
   const words = say(historyTexts)
+  const [before, after] = [older.content ?? '', newer.content ?? '']
   if (before === after) return <p class="empty">{words.same}</p>
   return (
     <>
       <DiffSummary workloadId={id} before={before} after={after} reported={null} isInvalid={false} />
       <div class="pane flush">
-        <CompareView before={before} after={after} label={words.compareTitle} />
+        <CompareView before={before} after={after} sides={[nameRevision(older), nameRevision(newer)]} />
       </div>
     </>
   )
@@ -55,11 +58,7 @@ export function ComparePage({ params }: { params: Record<string, string> }) {
       </Head>
       <div class="stack" style={{ marginTop: '24px' }}>
         <Loaded of={before}>
-          {(a) => (
-            <Loaded of={after}>
-              {(b) => <Both id={id} before={a.content ?? ''} after={b.content ?? ''} />}
-            </Loaded>
-          )}
+          {(a) => <Loaded of={after}>{(b) => <Both id={id} older={a} newer={b} />}</Loaded>}
         </Loaded>
       </div>
     </>

@@ -7,6 +7,7 @@ import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts, sayNotOurs } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
+import { nameRequest, nameRevision, sideTexts } from '../i18n/sides.ts'
 import { workableHashOf } from '../logic/workloads.ts'
 import { CodeView, CompareView } from '../parts/code.tsx'
 import { unless } from '../parts/controls.tsx'
@@ -51,6 +52,10 @@ function useBefore(workload: WorkloadRecord, approval: ApprovalRecord) {
   const asReported = useMemo(() => baseInWordsOf(approval.draft_yaml, report), [approval.draft_yaml, report])
   const isAnswered = (of: Resource<unknown>) => of.data !== null || of.failure !== null
   return {
+    side:
+      base.data === null
+        ? say(sideTexts).reported
+        : say(sideTexts)[isClosed ? 'before' : 'active'](nameRevision(base.data)),
     text: base.data?.content ?? (reported.data ? asReported : ''),
     isKnown:
       approval.draft_yaml !== '' && (hash === '' ? !isFirst || isAnswered(reported) : isAnswered(base)),
@@ -198,7 +203,11 @@ function Review({
                 {before.text === '' ? (
                   <CodeView text={approval.draft_yaml} label={words.draft} />
                 ) : (
-                  <CompareView before={before.text} after={approval.draft_yaml} label={words.draft} />
+                  <CompareView
+                    before={before.text}
+                    after={approval.draft_yaml}
+                    sides={[before.side, nameRequest(approval)]}
+                  />
                 )}
               </div>
             </>

@@ -8,6 +8,7 @@ import { say } from '../i18n/define.ts'
 import { sayFinding } from '../i18n/findings.ts'
 import { shortHash } from '../i18n/format.ts'
 import { describeEndedBy, historyTexts } from '../i18n/history.ts'
+import { nameSide, sideTexts } from '../i18n/sides.ts'
 import { CompareView } from '../parts/code.tsx'
 import { bind, TextArea } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -71,6 +72,10 @@ const whatBlocks = ({ validation }: RollbackPrepare): string =>
     .map(sayFinding)
     .join(' ')
 
+/** One of the two configs, as the heading of its text. */
+const nameConfig = ({ hash, metadata: { pushed_by, applied_at: at } }: RollbackConfig): string =>
+  hash ? nameSide(hash, { pushed_by, at }) : '–'
+
 /** What goes back: from which config to which, in words and line by line, and what the checks say. */
 function WhatGoesBack({ workloadId, of }: { workloadId: string; of: RollbackPrepare }) {
   const words = say(historyTexts)
@@ -101,7 +106,7 @@ function WhatGoesBack({ workloadId, of }: { workloadId: string; of: RollbackPrep
         <CompareView
           before={current.content ?? ''}
           after={target.content ?? ''}
-          label={`${words.rollBack} ${shortHash(target.hash)}`}
+          sides={[say(sideTexts).from(nameConfig(current)), say(sideTexts).back(nameConfig(target))]}
         />
       </div>
     </>

@@ -6,10 +6,11 @@ import type { RunningConfigs } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
 import { quoted, shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
+import { sideTexts } from '../i18n/sides.ts'
 import { describeRunning, workloadTexts } from '../i18n/workload.ts'
 import { diagnose } from '../logic/diagnosis.ts'
 import { listComponents, pathOfComponent } from '../logic/health.ts'
-import { listChoices, nameInstances } from '../logic/instances.ts'
+import { instanceName, listChoices, nameInstances } from '../logic/instances.ts'
 import { otherwiseRunning, workableHashOf } from '../logic/workloads.ts'
 import { valueAt } from '../logic/yaml-lines.ts'
 import { CodeView, CompareView } from '../parts/code.tsx'
@@ -197,9 +198,17 @@ function Differences({ paths, wanted, runs }: { paths: readonly string[]; wanted
 }
 
 /** What an instance runs beside what it should run, in the words of that. */
-function BesideWanted({ wanted, runs }: { wanted: string; runs: string }) {
+function BesideWanted({
+  wanted,
+  runs,
+  sides,
+}: {
+  wanted: string
+  runs: string
+  sides: readonly [string, string]
+}) {
   const before = useMemo(() => baseInWordsOf(wanted, runs), [wanted, runs])
-  return <CompareView before={wanted} after={before} label={say(historyTexts).differs.beside} />
+  return <CompareView before={wanted} after={before} sides={sides} />
 }
 
 /** Of which instance it is, which can be chosen, and whether it stands beside what it should be. */
@@ -294,7 +303,14 @@ function Running({ workload, topology, failing, complaint, isFailingPart, isTold
             isBeside={should === undefined ? undefined : isBeside}
           />
           {isBeside ? (
-            <BesideWanted wanted={should} runs={text} />
+            <BesideWanted
+              wanted={should}
+              runs={text}
+              sides={[
+                say(sideTexts).wanted(shortHash(given ?? '')),
+                say(sideTexts).runs(shown === undefined ? '' : instanceName(shown, workload)),
+              ]}
+            />
           ) : (
             <Told
               text={text}

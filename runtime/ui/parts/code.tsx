@@ -31,7 +31,8 @@ export interface EditorProps {
 export interface CompareProps {
   before: string
   after: string
-  label: string
+  /** What each of them is, as its heading and for screen readers. */
+  sides: readonly [before: string, after: string]
 }
 
 /** The editor; its code comes when it is first shown. */

@@ -41,7 +41,7 @@ function openByKeyboard(host: HTMLElement): () => void {
 }
 
 /** Two configs compared line by line: side by side, or in one column on a narrow page. */
-export function Merge({ before, after, label }: CompareProps) {
+export function Merge({ before, after, sides: [left, right] }: CompareProps) {
   const host = useRef<HTMLDivElement>(null)
   const narrow = isNarrow.value
   useEffect(() => openByKeyboard(host.current!), [])
@@ -49,14 +49,14 @@ export function Merge({ before, after, label }: CompareProps) {
   useEffect(() => {
     const parent = host.current!
     // Half a page is narrow for an address: a long line goes on below, and none is cut.
-    const extensions = [baseExtensions(label, false), EditorView.lineWrapping]
+    const extensionsOf = (label: string) => [baseExtensions(label, false), EditorView.lineWrapping]
     if (narrow) {
       const view = new EditorView({
         parent,
         state: EditorState.create({
           doc: after,
           extensions: [
-            extensions,
+            extensionsOf(right),
             unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: COLLAPSE }),
           ],
         }),
@@ -65,12 +65,26 @@ export function Merge({ before, after, label }: CompareProps) {
     }
     const merge = new MergeView({
       parent,
-      a: { doc: before, extensions },
-      b: { doc: after, extensions },
+      a: { doc: before, extensions: extensionsOf(left) },
+      b: { doc: after, extensions: extensionsOf(right) },
       collapseUnchanged: COLLAPSE,
       gutter: true,
     })
     return () => merge.destroy()
-  }, [before, after, label, narrow, language.value])
-  return <div class="code" ref={host} />
+  }, [before, after, left, right, narrow, language.value])
+  return (
+    <>
+      <div class="sides">
+        <span>
+          <span aria-hidden="true">− </span>
+          {left}
+        </span>
+        <span>
+          <span aria-hidden="true">+ </span>
+          {right}
+        </span>
+      </div>
+      <div class="code" ref={host} />
+    </>
+  )
 }
