@@ -8,9 +8,9 @@ import { CommandFailure } from '../exit-codes.ts'
 
 const run = promisify(execFile)
 
-/** So many authors are told at most, and so many commits of a merge are asked for theirs. */
+/** So many authors are told at most, and so many commits of a merge are asked for theirs, or of a file for co-authors. */
 const AUTHORS_MAX = 200
-/** In a long history Git looks for long for whoever last wrote a file. */
+/** In a long history Git looks for long for whoever wrote a file. */
 const GIT_WITHIN_MS = 60_000
 /** The longest name with its address that is told whole. */
 const NAME_LENGTH_MAX = 512
@@ -34,7 +34,7 @@ export interface Commit {
   sha: string
   /** As people read it; empty where nobody says. */
   author: string
-  /** Older commits are not there, so whoever last wrote a file may be unknown. */
+  /** Older commits are not there, so who wrote a file may be unknown. */
   isShallow: boolean
   /** Whom the caller and the pipeline name, which nobody who wrote the commit can change. */
   certain: string[]
@@ -100,10 +100,11 @@ const listNames = (named: readonly (string | undefined)[]): string[] => [
 ]
 
 /**
- * The authors of a document for the service: who last wrote each of its files, however long ago, and who changed them
- * since the commit whose text runs (`ranSha`, where the service knows one), before those of the commit. Whoever wrote a
- * text did so also where somebody else committed on top of it. Where there are too many, those whom only a message names
- * are left out first, and never whom the caller or the pipeline names.
+ * The authors of a document for the service, before those of the commit: who changed each of its files since the commit
+ * whose text runs (`ranSha`), where nobody did whoever last wrote it, and where nobody can say what of it runs everybody who
+ * ever changed it. Whoever wrote a text did so also where somebody else committed on top of it. Where there are too many,
+ * those whom only a message names are left out first, and never whom the caller or the pipeline names. Throws
+ * CommandFailure where more people changed the files than can be told.
  */
 export async function authorsOf(
   { files, ranSha }: { files: readonly string[]; ranSha?: string | undefined },
@@ -112,9 +113,13 @@ export async function authorsOf(
 ): Promise<string[]> {
   const { certain, authors } = commit
   const own = (await Promise.all(files.map((file) => askFileAuthors(file, ranSha, env, commit)))).flat()
-  const people = own.flatMap((named) => named.people)
+  const people = listNames([...certain, ...own.flatMap((named) => named.people)])
+  if (people.length > AUTHORS_MAX)
+    throw new CommandFailure(
+      `${people.length} people changed ${files[0]} and what it leads to, and only ${AUTHORS_MAX} can be told: put it into a new file`,
+    )
   const coAuthors = own.flatMap((named) => named.coAuthors)
-  return listNames([...certain, ...people, ...authors, ...coAuthors]).slice(0, AUTHORS_MAX)
+  return listNames([...people, ...authors, ...coAuthors]).slice(0, AUTHORS_MAX)
 }
 
 async function askFileAuthors(
@@ -129,21 +134,34 @@ async function askFileAuthors(
   // Which commit of a submodule is checked out says the checkout around it.
   const around = await askFileAuthors(checkout, ranSha, env, commit)
   if (!(await commit.hasCommit(checkout, 'HEAD'))) return around
-  const list = (commits: string[]) => listCommits(checkout, env, commits, [join(folder, basename(file))])
-  // What runs is a commit of the folder's own checkout.
-  if (ranSha !== undefined && isHash(ranSha) && checkout === commit.checkout) {
-    // One that this history does not hold was rewritten, or not fetched: who wrote what since then nobody can say.
-    const isKnown = await commit.hasCommit(checkout, ranSha)
-    const since = await list([isKnown ? `${ranSha}..HEAD` : 'HEAD'])
-    // A file that was not there then may have had another name.
-    const path = relative(checkout, join(folder, basename(file)))
-    if (isKnown && !(await isThere(checkout, env, `${ranSha}:${path}`))) {
-      const named = await listNamedBefore(checkout, env, `${ranSha}..HEAD`, path)
-      return [since, named, ...around]
-    }
-    if (since.people.length > 0) return [since, ...around]
-  }
-  return [await list(['--max-count=1', 'HEAD']), ...around]
+  const full = join(folder, basename(file))
+  const path = relative(checkout, full)
+  const ran = await findRan(checkout, ranSha, env, commit)
+  const range = ran === null ? 'HEAD' : `${ran}..HEAD`
+  const since = await listCommits(checkout, env, [range], [full])
+  // A file that was not there then may have had another name.
+  if (ran === null || (await resolve(checkout, env, `${ran}:${path}`)) === null)
+    return [since, await listNamedBefore(checkout, env, range, path), ...around]
+  if (since.people.length > 0) return [since, ...around]
+  return [await listCommits(checkout, env, ['--max-count=1', 'HEAD'], [full]), ...around]
+}
+
+/**
+ * The commit of this checkout whose files run; null where nobody can say who wrote what since then: nothing of them ran, or
+ * the history does not hold it, since it was rewritten or not fetched. Of a submodule it is the one that was checked out.
+ */
+async function findRan(
+  checkout: string,
+  ranSha: string | undefined,
+  env: Environment,
+  commit: Commit,
+): Promise<string | null> {
+  if (ranSha === undefined || !isHash(ranSha)) return null
+  if (checkout === commit.checkout) return (await commit.hasCommit(checkout, ranSha)) ? ranSha : null
+  const outer = await findCheckout(dirname(checkout))
+  const around = outer === null ? null : await findRan(outer, ranSha, env, commit)
+  const found = around === null ? null : await resolve(outer!, env, `${around}:${relative(outer!, checkout)}`)
+  return found !== null && (await commit.hasCommit(checkout, found)) ? found : null
 }
 
 const isHash = (text: string): boolean => /^[0-9a-f]{40,64}$/.test(text)
@@ -209,22 +227,25 @@ function beforeOf(event: string): string | undefined {
 }
 
 /** Whether this names a commit of the checkout. */
-const isCommit = (checkout: string, env: Environment, name: string): Promise<boolean> =>
-  isThere(checkout, env, `${name}^{commit}`)
+const isCommit = async (checkout: string, env: Environment, name: string): Promise<boolean> =>
+  (await resolve(checkout, env, `${name}^{commit}`)) !== null
 
-/** Whether the checkout's history holds what this names. */
-async function isThere(checkout: string, env: Environment, name: string): Promise<boolean> {
+/** The hash of what this names; null where the checkout's history does not hold it. */
+async function resolve(checkout: string, env: Environment, name: string): Promise<string | null> {
   try {
-    await git(checkout, env, ['rev-parse', '--verify', '--quiet', '--end-of-options', name])
-    return true
+    const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', name]
+    return (await git(checkout, env, asked)).trim().split('\n').at(-1)!
   } catch (error) {
     // So Git ends where it only does not know the name.
-    if (error instanceof GitFailure && error.code === 1) return false
+    if (error instanceof GitFailure && error.code === 1) return null
     throw error
   }
 }
 
-/** The commits that `rev-list` names for these, those that changed `files` where some are given; newest first. */
+/**
+ * The commits that `rev-list` names for these, newest first: of all that changed `files`, where some are given, since anybody
+ * could be hidden behind more of them.
+ */
 async function listCommits(
   checkout: string,
   env: Environment,
@@ -241,14 +262,9 @@ async function listCommits(
     // Each commit comes after a line that begins with "commit".
     return told.split('\0').map((text) => text.trim().split('\n').slice(1))
   }
-  const told = await list(
-    '%H%n%an <%ae>%n%cn <%ce>',
-    `--max-count=${AUTHORS_MAX}`,
-    ...commits,
-    '--',
-    ...files,
-  )
-  const found = told.flatMap(([sha = '']) => (sha === '' ? [] : [sha]))
+  const bound = files.length === 0 ? [`--max-count=${AUTHORS_MAX}`] : []
+  const told = await list('%H%n%an <%ae>%n%cn <%ce>', ...bound, ...commits, '--', ...files)
+  const found = told.flatMap(([sha = '']) => (sha === '' ? [] : [sha])).slice(0, AUTHORS_MAX)
   const messages =
     found.length === 0
       ? []
@@ -269,7 +285,7 @@ async function listNamedBefore(
 ): Promise<Named> {
   const told = await git(checkout, env, [
     ...['--literal-pathspecs', 'log', '--follow', '--format=%an <%ae>%n%cn <%ce>', '--no-patch'],
-    ...[`--max-count=${AUTHORS_MAX}`, commits, '--', file],
+    ...[commits, '--', file],
   ])
   return { ...NOTHING, people: told.split('\n').filter((line) => line !== '') }
 }

@@ -66,7 +66,7 @@ export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolea
   const commit = await readCommit(folder, args, io.env)
   const { sha, author } = commit
   if (commit.isShallow)
-    io.error('The checkout lacks older commits, so who last wrote a file may be unknown: fetch them all.\n')
+    io.error('The checkout lacks older commits, so who wrote a file may be unknown: fetch them all.\n')
   const common = {
     owner,
     commit_sha: sha,
