@@ -1,11 +1,23 @@
+/** The counts of one bar as heights: a small count gets the least height, at the cost of the largest one. */
+function raiseSmall(counts: readonly number[], least: number): number[] {
+  const heights = counts.map((count) => (count > 0 ? Math.max(count, least) : 0))
+  const added = heights.reduce((sum, height, at) => sum + height - (counts[at] ?? 0), 0)
+  const largest = heights.indexOf(Math.max(...heights))
+  if (added > 0) heights[largest] = Math.max(least, (heights[largest] ?? 0) - added)
+  return heights
+}
+
 /**
  * The heights of bars that are drawn over each other: each series includes those after it, so that the last one, drawn
- * in front, shows its own values.
+ * in front, shows its own values. A count that is not 0 is at least `leastShare` of the highest bar, so that it is seen:
+ * one workload of four thousand that is down would be no line at all.
  */
-export function stackBars(series: readonly (readonly number[])[]): number[][] {
-  return series.map((values, at) =>
-    values.map((_, index) => series.slice(at).reduce((sum, one) => sum + (one[index] ?? 0), 0)),
-  )
+export function stackBars(series: readonly (readonly number[])[], leastShare = 0): number[][] {
+  const bars = (series[0] ?? []).map((_, index) => series.map((values) => values[index] ?? 0))
+  const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0)
+  const least = leastShare * Math.max(0, ...bars.map(sumOf))
+  const heights = bars.map((counts) => raiseSmall(counts, least))
+  return series.map((_, at) => heights.map((bar) => sumOf(bar.slice(at))))
 }
 
 /** From the start of the first bucket to the end of the last. */

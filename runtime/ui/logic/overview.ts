@@ -1,19 +1,24 @@
-import type { Presence } from '../../../lib/model/presence.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { EventStatsWindow } from '../../../lib/wire/events.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
 import type { FleetSummary } from '../../../lib/wire/fleet-summary.ts'
 import type { Tone } from './diagnosis.ts'
+import type { CountedState } from './presence.ts'
 
 /** The window as one line for each state, null where nothing was counted; null where nothing was counted at all. */
-export function toHealthLines(health: FleetHealth): Record<Presence, (number | null)[]> | null {
+export function toHealthLines(health: FleetHealth): Record<CountedState, (number | null)[]> | null {
   const { times } = toHealthBars(health)
   if (times.length === 0) return null
   const known = new Map(health.buckets.map((bucket) => [Date.parse(bucket.start) / 1000, bucket]))
-  const lineOf = (state: Presence) => times.map((time) => known.get(time)?.[state] ?? null)
+  const lineOf = (state: CountedState) =>
+    times.map((time) => {
+      const bucket = known.get(time)
+      return bucket === undefined ? null : (bucket[state] ?? 0)
+    })
   return {
     connected: lineOf('connected'),
     degraded: lineOf('degraded'),
+    all_unhealthy: lineOf('all_unhealthy'),
     disconnected: lineOf('disconnected'),
     leaving: lineOf('leaving'),
   }
@@ -40,7 +45,7 @@ export function toHealthBars({ since, bucket_seconds: seconds, window, buckets }
   const count = { '1h': 3_600, '6h': 21_600, '24h': 86_400, '7d': 604_800 }[window] / seconds
   const known = new Map(buckets.map((bucket) => [Date.parse(bucket.start) / 1000, bucket]))
   const times = known.size === 0 ? [] : Array.from({ length: count }, (_, at) => first + at * seconds)
-  const valuesOf = (key: Presence | 'all_unhealthy') => times.map((time) => known.get(time)?.[key] ?? 0)
+  const valuesOf = (key: CountedState) => times.map((time) => known.get(time)?.[key] ?? 0)
   return {
     times,
     connected: valuesOf('connected'),

@@ -1,9 +1,9 @@
 import { useMemo, useRef } from 'preact/hooks'
-import type { Presence } from '../../../lib/model/presence.ts'
 import { say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
 import { formatNumber, tick } from '../i18n/format.ts'
 import { toHealthLines } from '../logic/overview.ts'
+import { type CountedState, isRare, PRESENCE_LOOK } from '../logic/presence.ts'
 import { FLEET_FILTERS, type FleetFilter } from '../logic/workloads.ts'
 import { Sparkline } from '../parts/sparkline.tsx'
 import { api } from '../state/endpoints.ts'
@@ -16,10 +16,6 @@ const COUNT_EVERY_MS = 300_000
 const PENDING = '…'
 
 const TONES: Partial<Record<FleetFilter, string>> = {
-  degraded: 'warn',
-  all_unhealthy: 'bad',
-  disconnected: 'bad',
-  leaving: 'warn',
   drifted: 'warn',
   alerts: 'bad',
   wrong: 'bad',
@@ -43,9 +39,8 @@ function count(): { all: number; by: Record<FleetFilter, number> } {
 function Pulse({ all, by }: ReturnType<typeof count>) {
   const parts = [
     ['ok', by.connected],
-    ['warn', by.degraded - by.all_unhealthy],
+    ['warn', by.degraded - by.all_unhealthy + by.leaving],
     ['bad', by.all_unhealthy + by.disconnected],
-    ['idle', by.leaving],
   ] as const
   return (
     <div class="pulse" aria-hidden="true">
@@ -58,18 +53,12 @@ function Pulse({ all, by }: ReturnType<typeof count>) {
   )
 }
 
-/** The counters whose numbers are counted over time as well, and the colours of their lines. */
-const COLORS = {
-  connected: '--ok',
-  degraded: '--warn',
-  disconnected: '--bad',
-  leaving: '--idle',
-} as const
+/** Whether it is a state, which is counted over time as well. */
+const isState = (id: FleetFilter): id is FleetFilter & CountedState => id in PRESENCE_LOOK
 
-/** What is named only while there is something to count. */
-const isRare = (id: FleetFilter): boolean => id === 'all_unhealthy' || id === 'leaving'
-
-const isCounted = (id: FleetFilter): id is Presence => id in COLORS
+/** The colour of a counter: what is well has none. */
+const toneOf = (id: FleetFilter): string =>
+  id === 'connected' ? '' : isState(id) ? PRESENCE_LOOK[id][0] : (TONES[id] ?? '')
 
 /** How many workloads were how in the last day. */
 function useLines(): ReturnType<typeof toHealthLines> {
@@ -109,7 +98,7 @@ export function FleetCounters({ current }: { current: FleetFilter | null }) {
   const show = (number: number | undefined) => (number === undefined ? PENDING : formatNumber(number))
   const lookOf = (id: FleetFilter): string => {
     const number = countOf(id)
-    return number === undefined ? 'pending' : number === 0 ? 'zero' : (TONES[id] ?? '')
+    return number === undefined ? 'pending' : number === 0 ? 'zero' : toneOf(id)
   }
   const shown = (Object.keys(FLEET_FILTERS) as FleetFilter[]).filter(
     (id) => !isRare(id) || (countOf(id) ?? 0) > 0 || current === id,
@@ -129,9 +118,13 @@ export function FleetCounters({ current }: { current: FleetFilter | null }) {
             <a href={hrefWith({ show: id })} aria-current={current === id ? 'true' : undefined}>
               <strong>{show(countOf(id))}</strong>
               <span>{words[id]}</span>
-              {isCounted(id) && (
+              {isState(id) && (
                 // Its room is there from the start, so that nothing moves when it comes.
-                <Sparkline values={lines?.[id] ?? []} color={COLORS[id]} title={words.lastDay} />
+                <Sparkline
+                  values={lines?.[id] ?? []}
+                  color={`--${PRESENCE_LOOK[id][0]}`}
+                  title={words.lastDay}
+                />
               )}
             </a>
           </li>

@@ -9,7 +9,7 @@ import type { Outage } from '../../../lib/wire/outages.ts'
 import { EVENT_STATS_WINDOWS } from '../../../lib/wire/values.ts'
 import { alertTexts, describeAlertGroup, describeOutage, describeWhere } from '../i18n/alerts.ts'
 import { describeError } from '../i18n/causes.ts'
-import { say } from '../i18n/define.ts'
+import { language, say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
 import { formatExact, formatNumber, tick } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
@@ -17,6 +17,7 @@ import { describeFleet, listSome, overviewTexts } from '../i18n/overview.ts'
 import { touchesChanges } from '../logic/change-frames.ts'
 import { hrefOfMoment } from '../logic/moments.ts'
 import { countedSince, isMade, judgeFleet, toHealthBars, toneOf, windowOf } from '../logic/overview.ts'
+import { COUNTED_STATES, type CountedState, isRare, PRESENCE_LOOK } from '../logic/presence.ts'
 import { causeHref, nameOfSubject, sayAlert, useNamesOf } from '../parts/alert-table.tsx'
 import { ChangeList } from '../parts/change-list.tsx'
 import type { ChartProps } from '../parts/chart.tsx'
@@ -50,59 +51,50 @@ const NAMES_SHOWN = 5
 /** Until when the chart is fetched again though nothing changed: a stretch may have ended. */
 const TURN_MS = 60_000
 
-const STATES = [
-  ['connected', 'ok', 'full'],
-  ['degraded', 'warn', 'half'],
-  ['all_unhealthy', 'bad', 'cross'],
-  ['disconnected', 'bad', 'ring'],
-  ['leaving', 'warn', 'ring'],
-] as const
-
-/** What is named only while there is something to count. */
-const RARE: ReadonlySet<string> = new Set(['all_unhealthy', 'leaving'])
+/** What a state is called where workloads are counted; those of which no instance is healthy are among the degraded. */
+function nameState(state: CountedState): string {
+  const words = say(fleetTexts)
+  return state === 'all_unhealthy' ? words.allUnhealthyOfThem : words[state]
+}
 
 /** How many workloads are how now; each number leads to them. */
 function Shares({ of }: { of: FleetSummary['counts'] }) {
-  const words = say(fleetTexts)
   return (
     <ul class="shares">
-      {STATES.filter(([state]) => !RARE.has(state) || of[state] > 0).map(([state, tone, shape]) => (
-        <li key={state} class={of[state] === 0 ? 'zero' : ''}>
-          <a href={`/?show=${state}`}>
-            <strong>{formatNumber(of[state])}</strong>
-            <Mark tone={of[state] === 0 ? 'idle' : tone} shape={shape}>
-              {state === 'all_unhealthy' ? words.allUnhealthyOfThem : words[state]}
-            </Mark>
-          </a>
-        </li>
-      ))}
+      {COUNTED_STATES.filter((state) => !isRare(state) || of[state] > 0).map((state) => {
+        const [tone, shape] = PRESENCE_LOOK[state]
+        return (
+          <li key={state} class={of[state] === 0 ? 'zero' : ''}>
+            <a href={`/?show=${state}`}>
+              <strong>{formatNumber(of[state])}</strong>
+              <Mark tone={of[state] === 0 ? 'idle' : tone} shape={shape}>
+                {nameState(state)}
+              </Mark>
+            </a>
+          </li>
+        )
+      })}
     </ul>
   )
 }
 
 function OverTime({ health }: { health: FleetHealth }) {
   const words = say(overviewTexts)
-  const status = say(fleetTexts)
   const bars = useMemo(() => toHealthBars(health), [health])
+  const spoken = language.value
   const series = useMemo(
-    () => [
-      { name: status.connected, values: bars.connected, color: '--ok' },
-      // Each workload is in one bar: the others of the degraded, where of some no instance was healthy.
-      {
-        name: status.degraded,
-        values: bars.degraded.map((count, at) => count - (bars.all_unhealthy[at] ?? 0)),
-        color: '--warn',
-      },
-      ...(bars.all_unhealthy.some((count) => count > 0)
-        ? [{ name: status.all_unhealthy, values: bars.all_unhealthy, color: '--sick' }]
-        : []),
-      { name: status.disconnected, values: bars.disconnected, color: '--bad' },
-      // Nearly always nobody is about to leave just as the fleet is counted: then the legend does without.
-      ...(bars.leaving.some((count) => count > 0)
-        ? [{ name: status.leaving, values: bars.leaving, color: '--idle' }]
-        : []),
-    ],
-    [bars, status],
+    () =>
+      COUNTED_STATES.filter((state) => !isRare(state) || bars[state].some((count) => count > 0)).map(
+        (state) => {
+          const [tone, shape] = PRESENCE_LOOK[state]
+          const counts = bars[state]
+          // Each workload is drawn once: those of which no instance is healthy are counted among the degraded too.
+          const values =
+            state === 'degraded' ? counts.map((count, at) => count - (bars.all_unhealthy[at] ?? 0)) : counts
+          return { name: nameState(state), values, counts, color: `--${tone}`, shape }
+        },
+      ),
+    [bars, spoken],
   )
   if (bars.times.length === 0) return <p class="muted">{words.noChart}</p>
   const since = countedSince(health)

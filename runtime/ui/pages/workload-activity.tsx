@@ -56,14 +56,18 @@ function Stats({ stats, workloadId, alerts }: StatsProps & { stats: EventStats }
         name: words.connects,
         values: stats.buckets.map(({ connected }) => connected),
         color: '--ok',
+        shape: 'full' as const,
       },
       {
         name: words.disconnects,
         values: stats.buckets.map(({ disconnected }) => disconnected),
         color: '--bad',
+        shape: 'ring' as const,
       },
       // An hour in which all was unhealthy is not one in which nothing happened.
-      ...(fired.some((count) => count > 0) ? [{ name: words.alerts, values: fired, color: '--sick' }] : []),
+      ...(fired.some((count) => count > 0)
+        ? [{ name: words.alerts, values: fired, color: '--sick', shape: 'cross' as const }]
+        : []),
     ],
     [stats, words, fired],
   )

@@ -7,6 +7,18 @@ import { formatClock, formatDay, formatNumber } from '../i18n/format.ts'
 import { bucketAt, rangeOfBars, stackBars } from '../logic/bars.ts'
 import { moveStretch, type Stretch } from '../logic/moments.ts'
 import { navigate } from '../state/router.ts'
+import type { Shape } from './icons.tsx'
+
+/** One series of bars. */
+export interface ChartSeries {
+  name: string
+  values: readonly number[]
+  /** What is said of it, where that is not what is drawn: as of a series that counts what another one draws. */
+  counts?: readonly number[]
+  color: string
+  /** The pattern of its bars, by the shape that its state has elsewhere: told apart without colours. */
+  shape?: Shape
+}
 
 /** What a chart shows. */
 export interface ChartProps {
@@ -16,7 +28,7 @@ export interface ChartProps {
   /** How long a bucket is. */
   bucketSeconds: number
   /** Counts for each bucket. The bars of all series are stacked, the last series at the bottom. */
-  series: readonly { name: string; values: readonly number[]; color: string }[]
+  series: readonly ChartSeries[]
   /** Where a stretch that somebody chooses leads, from and to in seconds; none can be chosen without it. */
   hrefOf?: (fromSeconds: number, toSeconds: number) => string
   /** False where the counts of several buckets do not add up, as those of what is there at a time. */
@@ -24,6 +36,8 @@ export interface ChartProps {
 }
 
 const HEIGHT = 140
+/** A count that is not 0 is so much of the highest bar at least: 4 px of the 100 that are drawn on. */
+const LEAST_SHARE = 0.04
 /** A shorter drag is a click. */
 const DRAG_MIN_PX = 4
 const DAY_SECONDS = 86_400
@@ -47,6 +61,36 @@ function readColors(element: HTMLElement): { resolve(name: string): string; end(
     },
     end: () => probe.remove(),
   }
+}
+
+/** What a bar is filled with: whole, in stripes, crossed or empty but for its edge, as its shape is. */
+function fillOf(color: string, ground: string, shape: Shape | undefined): string | CanvasPattern {
+  if (shape === undefined || shape === 'full') return color
+  if (shape === 'ring') return ground
+  const tile = document.createElement('canvas')
+  const size = Math.round(6 * window.devicePixelRatio)
+  tile.width = size
+  tile.height = size
+  const pen = tile.getContext('2d')
+  if (pen === null) return color
+  const isCross = shape === 'cross'
+  // What is behind is drawn as well, so that no part of a pattern is empty.
+  pen.fillStyle = isCross ? color : ground
+  pen.fillRect(0, 0, size, size)
+  pen.strokeStyle = isCross ? ground : color
+  pen.lineWidth = size * (isCross ? 0.16 : 0.42)
+  const line = (fromX: number, fromY: number, toX: number, toY: number) => {
+    pen.beginPath()
+    pen.moveTo(fromX, fromY)
+    pen.lineTo(toX, toY)
+    pen.stroke()
+  }
+  // Each line once more a tile aside, so that corners are whole.
+  for (const aside of [-size, 0, size]) {
+    line(aside - 1, size + 1, aside + size + 1, -1)
+    if (isCross) line(aside - 1, -1, aside + size + 1, size + 1)
+  }
+  return pen.createPattern(tile, 'repeat') ?? color
 }
 
 type Axis = uPlot.Axis
@@ -96,10 +140,12 @@ function optionsOf(
     const at = (left: number) => bucketAt(times, bucketSeconds, posToVal(left, 'x'))
     onStretch({ first: at(select.left) ?? 0, last: at(select.left + select.width) ?? times.length - 1 })
   }
-  const shown = series.map(({ name, color }) => ({
+  const ground = resolve('--surface')
+  const fills = series.map(({ color, shape }) => fillOf(resolve(color), ground, shape))
+  const shown = series.map(({ name, color }, at) => ({
     label: name,
     stroke: resolve(color),
-    fill: resolve(color),
+    fill: (() => fills[at] ?? '') as uPlot.Series.Fill,
     ...(bars ? { paths: bars } : {}),
     points: { show: false },
   }))
@@ -153,7 +199,10 @@ function usePlot(props: ChartProps, chosen: Stretch | null, onStretch: (stretch:
   // Drawn anew when the language changes, since it names days and months, and when the system's colours do, as at dusk.
   useEffect(() => {
     const element = host.current!
-    const stacked = stackBars(series.map(({ values }) => values))
+    const stacked = stackBars(
+      series.map(({ values }) => values),
+      LEAST_SHARE,
+    )
     const drawn = new uPlot(
       optionsOf(props, element, (index) => (pointed.value = index), onStretch),
       // A count of 0 draws no bar.
@@ -182,11 +231,11 @@ function usePlot(props: ChartProps, chosen: Stretch | null, onStretch: (stretch:
 function Legend({ times, bucketSeconds, series, at }: ChartProps & { at: number | null }) {
   return (
     <div class="chart-legend">
-      {series.map(({ name, values, color }) => (
+      {series.map(({ name, values, counts = values, color, shape = 'full' }) => (
         <span key={name}>
-          <i style={{ background: `var(${color})` }} aria-hidden="true" />
+          <i class={`swatch-${shape}`} style={{ color: `var(${color})` }} aria-hidden="true" />
           {name}
-          {at !== null && <b> {formatNumber(values[at] ?? 0)}</b>}
+          {at !== null && <b> {formatNumber(counts[at] ?? 0)}</b>}
         </span>
       ))}
       {at !== null && <span class="faint">{nameStretch(times, bucketSeconds, { first: at, last: at })}</span>}
@@ -207,7 +256,9 @@ function Chosen(props: ChartProps & { stretch: Stretch | null }) {
       <span role="status">
         {nameStretch(times, bucketSeconds, stretch)}
         {(props.isSum !== false || stretch.first === stretch.last) &&
-          series.map(({ name, values }) => ` · ${formatNumber(sum(values))} ${name}`).join('')}
+          series
+            .map(({ name, values, counts = values }) => ` · ${formatNumber(sum(counts))} ${name}`)
+            .join('')}
       </span>
       <a class="btn" href={hrefOf(times[stretch.first]!, times[stretch.last]! + bucketSeconds)}>
         {words.changes}
@@ -243,6 +294,9 @@ export function Chart(props: ChartProps) {
     }
   }
   const isChoosable = hrefOf !== undefined
+  // Who comes by keyboard is told of the newest stretch, until another one is chosen.
+  const isFocused = useSignal(false)
+  const newest = isFocused.value ? times.length - 1 : null
   return (
     <div class="stack tight">
       <section
@@ -250,12 +304,14 @@ export function Chart(props: ChartProps) {
         tabIndex={isChoosable ? 0 : undefined}
         aria-label={isChoosable ? `${label}. ${say(chartTexts).keys}` : label}
         onKeyDown={isChoosable ? onKeyDown : undefined}
+        onFocus={() => (isFocused.value = true)}
+        onBlur={() => (isFocused.value = false)}
       >
         <div class="chart" ref={host} role="img" aria-label={label} />
       </section>
       <Legend
         {...props}
-        at={pointed !== null && pointed < times.length ? pointed : (stretch?.last ?? null)}
+        at={pointed !== null && pointed < times.length ? pointed : (stretch?.last ?? newest)}
       />
       <Chosen {...props} stretch={stretch} />
     </div>

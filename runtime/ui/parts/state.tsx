@@ -7,6 +7,7 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatAgo, formatExact, formatMoment } from '../i18n/format.ts'
 import type { Tone } from '../logic/diagnosis.ts'
+import { PRESENCE_LOOK } from '../logic/presence.ts'
 import { seenAt, watchSeen } from '../state/seen.ts'
 import { Icon, type Shape } from './icons.tsx'
 
@@ -20,14 +21,7 @@ export function Mark({ tone, shape, children }: { tone: Tone; shape: Shape; chil
   )
 }
 
-const STATUS = {
-  connected: ['ok', 'full'],
-  degraded: ['warn', 'half'],
-  all_unhealthy: ['bad', 'cross'],
-  disconnected: ['bad', 'ring'],
-  leaving: ['warn', 'ring'],
-  archived: ['idle', 'box'],
-} as const
+const STATUS = { ...PRESENCE_LOOK, archived: ['idle', 'box'] } as const
 
 /** The status of a workload. */
 export function StatusMark({ of }: { of: WorkloadRecord }) {

@@ -156,7 +156,11 @@ test('the chart of the fleet’s health leads to what was changed, in French and
   await page.emulateMedia({ colorScheme: 'dark' })
   await expect.poll(() => chart.locator('canvas.former').count()).toBe(0)
   await chart.locator('canvas').waitFor()
+  // Whoever comes by keyboard is told the newest numbers at once, in the words of the counters beside it.
   await chart.focus()
+  await expect
+    .poll(() => page.locator('.chart-legend').textContent())
+    .toMatch(/connectés \d+dégradés \d+.*\d\d:\d\d – \d\d:\d\d/)
   await page.keyboard.press('ArrowLeft')
   // What the keys are on is said in numbers, as it is under the pointer; and Enter goes there.
   await page.getByRole('status').filter({ hasText: '2 connectés · 1 dégradés · 0 déconnectés' }).waitFor()

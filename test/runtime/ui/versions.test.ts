@@ -123,4 +123,16 @@ describe('the bars of a chart', () => {
       [0, 3, 4],
     ])
   })
+
+  it('show a small count too, at the cost of the largest one, and never one that is 0', () => {
+    const [well, down] = stackBars(
+      [
+        [3_999, 4_000, 1],
+        [1, 0, 0],
+      ],
+      0.05,
+    )
+    expect(down).toEqual([200, 0, 0])
+    expect(well).toEqual([4_000, 4_000, 200])
+  })
 })
