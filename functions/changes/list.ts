@@ -21,6 +21,7 @@ const ChangeQuery = type({
   campaign: text,
   auto_apply: text,
   person: text,
+  text,
   outcome: text,
   kind: text,
   from: text,
@@ -101,6 +102,7 @@ export default defineHttp({
       campaign: query.campaign || null,
       autoApply: query.auto_apply || null,
       person: query.person || null,
+      text: query.text?.trim() || null,
       outcome: outcome ?? null,
       kind: kind ?? null,
       from: from ?? null,
@@ -110,6 +112,8 @@ export default defineHttp({
       withRequests: ctx.edition.gates.has('config_safety.approvals'),
       withCampaigns: ctx.edition.gates.has('config_safety.campaigns'),
       withPlans: actor.permissions.has('config:request'),
+      // Whoever reads the comments of some workloads alone is not told by what fits what the others say.
+      withComments: actor.permissions.has('config:request'),
     }
     const commentsOn = (workloadId: string | null) =>
       actor.permissions.has('config:request') ||

@@ -69,6 +69,11 @@ export interface ChangeFilter {
   autoApply: string | null
   /** A part of the name of whoever did it, asked for it or approved it. */
   person: string | null
+  /**
+   * A part of what was said of it, of the name of its campaign or fleet config, or how its config's hash begins. What was
+   * said counts for readers of the comments only, who could guess at them else.
+   */
+  text: string | null
   outcome: ChangeOutcome | null
   kind: FeedKind | null
   from: Date | null
@@ -81,6 +86,8 @@ export interface VisibleChanges {
   withCampaigns: boolean
   /** Campaigns that have not started, which only those see who may push. */
   withPlans: boolean
+  /** What was said of every change. */
+  withComments: boolean
 }
 
 const NAME = `coalesce(nullif(w.display_name, ''), w.fingerprint_keys->>'name', w.id)`
@@ -190,6 +197,8 @@ const AUTO_APPLIES = `select 'auto_apply' as kind, v.id, coalesce(last.at, v.act
 const newestOf = (source: string): string => `(select * from (${source}) s
   where ($2::text is null or position(lower($2::text) in
       lower(concat_ws(' ', who, requester, approver))) > 0)
+    and ($16::text is null or starts_with(hash, lower($16::text)) or position(lower($16::text) in
+      lower(concat_ws(' ', case when $17 then comment end, "campaignName", "fleetConfigName"))) > 0)
     and ($3::text is null or outcome = $3) and ($4::text is null or kind = $4)
     and ($5::timestamptz is null or at >= $5) and ($6::timestamptz is null or at <= $6)
     and ($7::timestamptz is null or (at <= $7 and (at < $7 or id collate "C" < $8)))
@@ -250,8 +259,8 @@ const boundOf = (
  * there ever was.
  */
 async function findBound(db: Db, filter: ChangeFilter, after: ChangeKey | null): Promise<ChangeKey | null> {
-  const { workload, person, outcome, kind, from, to } = filter
-  if (workload === null && person === null && outcome === null && kind === null) return null
+  const { workload, person, text, outcome, kind, from, to } = filter
+  if ([workload, person, text, outcome, kind].every((one) => one === null)) return null
   const sources = [
     boundOf('pushes', 'submitted_at', 'push_id::text'),
     boundOf('approvals', 'created_at', 'id'),
@@ -308,6 +317,8 @@ export async function listChanges(
       bound?.id ?? null,
       filter.campaign,
       filter.autoApply,
+      filter.text,
+      visible.withComments,
     ],
   )
   return { changes: await withMissed(db, await withFigures(db, changes)), bound }

@@ -9,6 +9,8 @@ export const changeFeedTexts = defineTexts({
   en: {
     title: 'Changes',
     lead: 'What was done to the configs of the fleet, the newest first.',
+    text: 'Words',
+    textHint: 'of a comment, campaign, fleet config or hash',
     workload: 'Workload',
     workloadHint: 'name, host or id',
     person: 'Person',
@@ -61,6 +63,8 @@ export const changeFeedTexts = defineTexts({
   fr: {
     title: 'Changements',
     lead: 'Ce qui a été fait aux configs du parc, le plus récent d’abord.',
+    text: 'Mots',
+    textHint: 'd’un commentaire, d’une campagne, d’une config de parc ou d’une empreinte',
     workload: 'Workload',
     workloadHint: 'nom, hôte ou identifiant',
     person: 'Personne',

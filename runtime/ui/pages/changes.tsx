@@ -16,7 +16,7 @@ import { can } from '../state/session.ts'
 import { useDebounced } from '../state/use-debounced.ts'
 import { usePages } from '../state/use-pages.ts'
 
-const FILTERS = ['workload', 'person', 'kind', 'outcome', 'from', 'to'] as const
+const FILTERS = ['text', 'workload', 'person', 'kind', 'outcome', 'from', 'to'] as const
 
 /** The filters of the address as the API takes them. */
 function readFilter(search: string): Record<string, string | undefined> {
@@ -36,6 +36,7 @@ function Filters() {
   })
   return (
     <div class="tools filters">
+      <TextField label={words.text} hint={words.textHint} {...bound('text')} />
       <TextField label={words.workload} hint={words.workloadHint} {...bound('workload')} />
       <TextField label={words.person} hint={words.personHint} {...bound('person')} />
       <Select

@@ -19,8 +19,8 @@ import { REQUEST_LOOK } from '../logic/requests.ts'
 import { tellingFirst } from '../logic/workloads.ts'
 import { api } from '../state/endpoints.ts'
 import { isShared } from '../state/names.ts'
-import { holds, may } from '../state/session.ts'
 import { usePages } from '../state/use-pages.ts'
+import { hrefOf } from './change-href.ts'
 import { Action } from './controls.tsx'
 import { FailureNotice, Waiting } from './failure.tsx'
 import { Mark, PushMark } from './state.tsx'
@@ -95,16 +95,6 @@ function ChangeMark({ of }: { of: ChangeRecord }) {
     )
   }
   return <PushMark state={stateOf(pushOf(of))} />
-}
-
-/** Where a change is told in full; null for somebody who may not read that page. */
-function hrefOf(of: ChangeRecord): string | null {
-  const workload = `/workloads/${of.workload_id}`
-  if (of.kind === 'campaign') return holds('config:request') ? `/campaigns/${of.id}` : null
-  if (of.kind === 'auto_apply') return `/fleet-configs/${of.fleet_config_id}`
-  if (of.kind === 'request') return may('config:request') ? `${workload}/changes/${of.id}` : null
-  if (of.rollout_id !== undefined) return `${workload}/rollouts/${of.rollout_id}`
-  return `${workload}/pushes/${of.config_hash}?push=${of.id}`
 }
 
 function Linked({ href, children }: { href: string | null; children: ComponentChildren }) {

@@ -216,7 +216,7 @@ export function listEntries(text: string, of: Offered): Entry[] {
     { href: '/settings', text: words.nav.settings },
     ...listSections(may).map((id) => ({
       href: `/settings/${id}`,
-      text: `${words.nav.settings}: ${sections[id]}`,
+      text: words.palette.setting(sections[id]),
     })),
   ]
   const fixed = [...[...of.pages, ...settings].map(toPage), ...listActions()].filter(fits)

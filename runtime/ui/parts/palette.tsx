@@ -3,13 +3,15 @@ import { useEffect, useId, useMemo } from 'preact/hooks'
 import { isStepFrom } from '../../../lib/model/campaign-steps.ts'
 import { nameStatus } from '../i18n/campaign-status.ts'
 import { say } from '../i18n/define.ts'
-import { formatDay } from '../i18n/format.ts'
+import { formatDay, shortHash } from '../i18n/format.ts'
 import { shellTexts } from '../i18n/shell.ts'
 import { api } from '../state/endpoints.ts'
 import { useFound } from '../state/found.ts'
 import { labelOf, namedOf, useNames } from '../state/names.ts'
 import { can, holds, may } from '../state/session.ts'
+import { useDebounced } from '../state/use-debounced.ts'
 import { useResource } from '../state/use-resource.ts'
+import { hrefOf } from './change-href.ts'
 import { Dialog } from './dialog.tsx'
 import { FailureNotice } from './failure.tsx'
 import { type Entry, listEntries, mayBreakGlass, type NamedPage, readMeant } from './palette-entries.ts'
@@ -76,6 +78,53 @@ const FOUND_MAX = 30
 
 const keyOf = ({ kind, id, text }: Entry): string => `${kind} ${id ?? text}`
 
+/** Shorter texts are in nearly every comment. */
+const SAID_MIN = 3
+/** Changes that are shown of those that a text finds; the page of changes has them all. */
+const CHANGES_MAX = 6
+const REST_MS = 200
+/** So much of what was said of a change is its title here. */
+const TITLE_MAX = 90
+
+/** The changes that a text finds by what was said of them. */
+function useChanges(text: string): { pages: readonly NamedPage[]; isSearching: boolean } {
+  const words = say(shellTexts).palette
+  const typed = text.trim().length < SAID_MIN ? null : text.trim()
+  const rested = useDebounced(typed, REST_MS)
+  const isAsked = typed !== null && rested !== null
+  const answer = useResource(isAsked ? `palette-changes:${rested}` : null, (abort) =>
+    api.changes({ text: rested ?? '' }, null, abort),
+  )
+  const found = isAsked ? (answer.data ?? []).filter(({ kind }) => kind !== 'campaign') : []
+  return {
+    isSearching: typed !== null && (rested !== typed || answer.isLoading),
+    pages: found.slice(0, CHANGES_MAX).flatMap((of) => {
+      const href = hrefOf(of)
+      if (href === null) return []
+      const said = of.comment ?? of.campaign_name ?? of.fleet_config_name ?? shortHash(of.config_hash)
+      return {
+        href,
+        text: said.length > TITLE_MAX ? `${said.slice(0, TITLE_MAX)}…` : said,
+        kind: [words.aChange, of.workload_name ?? of.fleet_config_name ?? '', formatDay(of.at)]
+          .filter((part) => part !== '')
+          .join(' · '),
+        also: [text.trim()],
+      }
+    }),
+  }
+}
+
+/** People by their names, for those who may list them: what each of them changed. */
+function usePeopleToFind(): readonly NamedPage[] {
+  const words = say(shellTexts).palette
+  const { data } = useResource(may('users:manage') ? 'users' : null, (abort) => api.users(abort))
+  return (data ?? []).map(({ email }) => ({
+    href: `/changes?person=${encodeURIComponent(email)}`,
+    text: words.doneBy(email),
+    kind: words.person,
+  }))
+}
+
 /** What is typed, what it finds, and which of that is chosen by the keys. */
 function usePalette({ pages, onClose }: PaletteProps, listId: string) {
   const text = useSignal('')
@@ -86,11 +135,13 @@ function usePalette({ pages, onClose }: PaletteProps, listId: string) {
   const meant = readMeant(text.value)
   const found = useFound({ text: text.value.trim() === '' ? null : text.value, limit: FOUND_MAX })
   const meantFor = useFound({ text: meant?.name ?? null, limit: FOUND_MAX, only: meant?.only })
+  const said = useChanges(text.value)
+  const people = usePeopleToFind()
   const isSearching = found.isSearching || meantFor.isSearching
   const failure = found.failure ?? meantFor.failure
   const entries = listEntries(text.value, {
     pages,
-    named,
+    named: [...named, ...people, ...said.pages],
     workloads: found.workloads,
     meant,
     meantFor: meantFor.workloads,
@@ -126,7 +177,18 @@ function usePalette({ pages, onClose }: PaletteProps, listId: string) {
       else run(entries[chosen])
     }
   }
-  return { text: text.value, entries, chosen, isSearching, failure, retry: found.retry, run, type, onKeyDown }
+  return {
+    text: text.value,
+    entries,
+    chosen,
+    // What was said of changes is not waited for by whoever names a workload, and may yet come.
+    isSearching: isSearching || said.isSearching,
+    failure,
+    retry: found.retry,
+    run,
+    type,
+    onKeyDown,
+  }
 }
 
 /** Finds workloads, pages and actions; all by keyboard. */

@@ -51,6 +51,13 @@ describe('a request', () => {
     await expect.poll(() => findBarriers(page)).toEqual([])
     await page.goto('/approvals?status=closed')
     await page.getByRole('row').filter({ hasText: 'Monday is a freeze.' }).getByText('rejected').waitFor()
+    // What was said of it finds it again: in the palette, and on the page of all changes.
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('is a freeze')
+    await page.getByRole('option', { name: /Monday is a freeze\..*change · asked/ }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.goto('/changes?text=Monday')
+    await page.getByText('Monday is a freeze.').waitFor()
     expect(seen.complaints).toEqual([])
   })
 

@@ -305,6 +305,9 @@ describe('the approval policy', () => {
       ['policy', 'Settings: Approvals'],
       ['identity provider', 'Settings: Users'],
       ['rights', 'Settings: User groups'],
+      ['sso', 'Settings: Single sign-on'],
+      ['evidence', 'Reports'],
+      ['admin@', 'Changes by admin@example.com'],
     ] as const) {
       await page.keyboard.press('Control+k')
       await page.keyboard.type(text)

@@ -201,9 +201,9 @@ describe('a page of the changes', () => {
         return database.pool.query(text, params)
       },
     } as unknown as Db
-    const nothing = { workload: null, campaign: null, autoApply: null, person: null }
+    const nothing = { workload: null, campaign: null, autoApply: null, person: null, text: null }
     const filter = { ...nothing, outcome: null, kind: null, from: null, to: null }
-    const visible = { withRequests: true, withCampaigns: true, withPlans: true }
+    const visible = { withRequests: true, withCampaigns: true, withPlans: true, withComments: true }
     const first = await listChanges(explaining, filter, visible, { after: null, limit: 5 })
     expect(first.changes.map(({ kind }) => kind)).toContain('push')
     const second = await listChanges(explaining, filter, visible, { after: first.changes.at(-1)!, limit: 5 })

@@ -200,6 +200,12 @@ describe('GET /api/changes', () => {
     expect(await names(`?workload=${other.workloadId}`)).toEqual(['mailer'])
     expect(await names('?person=pusher%40')).toEqual(['gateway'])
     expect(await names(`?person=${encodeURIComponent(editor.email)}`)).toEqual(['mailer'])
+    // What was said of it finds it, for those alone who may read that.
+    expect(await names('?text=WHY')).toEqual(['mailer'])
+    expect(await changes('?text=why', viewer)).toEqual([])
+    const [pushed] = await changes('?person=pusher%40')
+    expect(await names(`?text=${pushed?.config_hash?.slice(0, 7)}`)).toEqual(['gateway'])
+    expect(await names('?text=%25')).toEqual([])
     expect(await names('?outcome=succeeded')).toEqual(['gateway'])
     expect(await names('?outcome=open')).toEqual(['mailer'])
     expect(await names('?kind=rollout')).toEqual([])
