@@ -125,23 +125,29 @@ function usePeopleToFind(): readonly NamedPage[] {
   }))
 }
 
+/** What has a name or a title, and whether more of it may come. */
+function useTitled(text: string): { named: readonly NamedPage[]; isSearching: boolean } {
+  const named = useNamed()
+  const said = useChanges(text)
+  const people = usePeopleToFind()
+  return { named: [...named, ...people, ...said.pages], isSearching: said.isSearching }
+}
+
 /** What is typed, what it finds, and which of that is chosen by the keys. */
 function usePalette({ pages, onClose }: PaletteProps, listId: string) {
   const text = useSignal('')
   // By its key: what is found later comes between the others.
   const picked = useSignal<string | null>(null)
   const isEntered = useSignal(false)
-  const named = useNamed()
+  const titled = useTitled(text.value)
   const meant = readMeant(text.value)
   const found = useFound({ text: text.value.trim() === '' ? null : text.value, limit: FOUND_MAX })
   const meantFor = useFound({ text: meant?.name ?? null, limit: FOUND_MAX, only: meant?.only })
-  const said = useChanges(text.value)
-  const people = usePeopleToFind()
   const isSearching = found.isSearching || meantFor.isSearching
   const failure = found.failure ?? meantFor.failure
   const entries = listEntries(text.value, {
     pages,
-    named: [...named, ...people, ...said.pages],
+    named: titled.named,
     workloads: found.workloads,
     meant,
     meantFor: meantFor.workloads,
@@ -177,28 +183,16 @@ function usePalette({ pages, onClose }: PaletteProps, listId: string) {
       else run(entries[chosen])
     }
   }
-  return {
-    text: text.value,
-    entries,
-    chosen,
-    // What was said of changes is not waited for by whoever names a workload, and may yet come.
-    isSearching: isSearching || said.isSearching,
-    failure,
-    retry: found.retry,
-    run,
-    type,
-    onKeyDown,
-  }
+  // What was said of changes is not waited for by whoever names a workload, and may yet come.
+  const mayCome = isSearching || titled.isSearching
+  return { text: text.value, entries, chosen, mayCome, failure, retry: found.retry, run, type, onKeyDown }
 }
 
 /** Finds workloads, pages and actions; all by keyboard. */
 export function Palette(props: PaletteProps) {
   const words = say(shellTexts).palette
   const listId = useId()
-  const { text, entries, chosen, isSearching, failure, retry, run, type, onKeyDown } = usePalette(
-    props,
-    listId,
-  )
+  const { text, entries, chosen, mayCome, failure, retry, run, type, onKeyDown } = usePalette(props, listId)
   return (
     <Dialog title={words.title} onClose={props.onClose} isBare>
       <div class="palette">
@@ -233,7 +227,7 @@ export function Palette(props: PaletteProps) {
         {failure !== null && <FailureNotice failure={failure} retry={retry} />}
         {entries.length === 0 && failure === null && (
           <p class="empty" role="status">
-            {isSearching ? words.searching : words.nothing}
+            {mayCome ? words.searching : words.nothing}
           </p>
         )}
       </div>
