@@ -557,6 +557,10 @@ export const PROBLEMS = {
   'version-not-rendered': { status: 409, error: '{reason}' },
   'version-text-invalid': { status: 400, error: '{reason}' },
   'version-variables-invalid': { status: 400, error: '{reason}' },
+  'versions-too-large': {
+    status: 409,
+    error: 'the versions that you made within {days} days are together larger than {max} MiB',
+  },
   'view-invalid': {
     status: 400,
     error: 'name must be 1 to {name_max} characters on one line, query at most {query_max}',

@@ -1,8 +1,9 @@
 import { readVersion, VERSION_ERRORS } from '../../lib/fleet-configs/read-version.ts'
 import { toVersionRecord } from '../../lib/fleet-configs/records.ts'
+import { storeVersion } from '../../lib/fleet-configs/store-version.ts'
 import { stillCovers } from '../../lib/identity/still-may.ts'
 import { listTakenBackVersions } from '../../lib/store/fleet-config-history.ts'
-import { insertVersion, lockFleetConfig } from '../../lib/store/fleet-configs.ts'
+import { lockFleetConfig } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigVersion, FleetConfigVersionRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
@@ -42,7 +43,9 @@ export default defineHttp({
       const stands = await lockFleetConfig(tx, config.id)
       if (stands === null) return { ok: false, code: 'fleet-config-not-found' }
       if (!(await stillCovers(tx, actor, 'config:create', stands))) return { ok: false, code: 'out-of-scope' }
-      const number = await insertVersion(tx, { ...version, meaning: read.meaning })
+      const next = await storeVersion(tx, { ...version, meaning: read.meaning })
+      if (!next.ok) return next
+      const { number } = next
       if (number === null) return { ok: false, code: 'fleet-config-not-found' }
       await tx.record({
         action: 'fleet_config.version',
@@ -54,7 +57,9 @@ export default defineHttp({
       return { ok: true, number }
     })
     if (!stored.ok)
-      return stored.code === 'audit-unavailable' ? auditUnavailable(stored) : problem(stored.code)
+      return stored.code === 'audit-unavailable'
+        ? auditUnavailable(stored)
+        : problem(stored.code, 'details' in stored ? stored.details : {})
     await ctx.fleetConfigs.load()
     return created(
       toVersionRecord({ ...version, number: stored.number }, await listTakenBackVersions(ctx.db, params.id)),

@@ -22,6 +22,7 @@ import {
 } from '../fleet-configs/fleet-configs.ts'
 import { listMembersThen, type MembersThen } from '../fleet-configs/members-then.ts'
 import { readVersion, type VersionDraft, type VersionRefusal } from '../fleet-configs/read-version.ts'
+import { storeVersion } from '../fleet-configs/store-version.ts'
 import { uuidv7 } from '../ids.ts'
 import { campaignIs } from '../model/campaign-states.ts'
 import { configHash } from '../model/config-hash.ts'
@@ -35,7 +36,6 @@ import {
   type FleetConfigChange,
   findContent,
   insertFleetConfig,
-  insertVersion,
   lockFleetConfig,
   type StoredFleetConfig,
   updateFleetConfig,
@@ -352,6 +352,7 @@ async function keepWish(
       | 'managed-elsewhere'
       | 'out-of-scope'
       | 'owner-taken'
+      | 'versions-too-large'
     >
   | Overtaken
   | AuditFailure
@@ -386,9 +387,11 @@ async function keepWish(
     const before = await findManagedFleetConfig(tx, id)
     const isSameWish = before?.wishHash === wishHash
     const written = { author: actor.email, authorId: actor.userId, createdAt: now }
-    const version = isSameWish
-      ? before.version
-      : await insertVersion(tx, { fleetConfigId: id, ...draft, ...written })
+    const stored = isSameWish
+      ? ({ ok: true, number: before.version } as const)
+      : await storeVersion(tx, { fleetConfigId: id, ...draft, ...written })
+    if (!stored.ok) return stored
+    const version = stored.number
     const wish = { fleetConfigId: id, owner, wishHash, version: version ?? 0, commitSha, commitAuthor }
     const applied = { appliedAt: now, appliedBy: actor.email, appliedById: actor.userId }
     // Of two owners that write at the same time the second is refused, and so is one whose fleet config was just

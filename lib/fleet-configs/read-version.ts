@@ -27,6 +27,7 @@ export const VERSION_ERRORS = [
   'version-comment-invalid',
   'version-text-invalid',
   'version-variables-invalid',
+  'versions-too-large',
 ] as const
 /** Why a version cannot be stored. */
 export type VersionRefusal = Refusal<(typeof VERSION_ERRORS)[number]>

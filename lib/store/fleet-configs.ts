@@ -183,6 +183,17 @@ export async function insertVersion(
   return number
 }
 
+/** The bytes that the versions take, as they are stored, which an account has made since a time. */
+export async function measureVersionsOf(tx: Db, authorId: string, since: Date): Promise<number> {
+  const rows = await tx.query<{ bytes: number }>(
+    `select coalesce(sum(pg_column_size(body) + pg_column_size(variables) + coalesce(pg_column_size(value_table), 0)
+       + 1024), 0)::float8 as bytes
+     from fleet_config_versions where author_id = $1 and created_at > $2`,
+    [authorId, since],
+  )
+  return rows[0]!.bytes
+}
+
 /** Versions of a fleet config without their texts, variables and values, the newest first; the page's key is the number. */
 export async function listVersions(
   db: Db,
