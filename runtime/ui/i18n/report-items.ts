@@ -291,8 +291,15 @@ function inWords(summary: string): string {
   return `${at < 0 ? '' : summary.slice(0, at + 2)}${words.event[last] ?? words.value[last] ?? last}`
 }
 
+/** The words of the pack as the console has them: a workload by its name alone, a hash as short as everywhere. */
+const asShown = (text: string): string =>
+  text.replace(/^Workload [0-9a-f]+ \((.+?)\)(?=:| )/, '$1').replace(/\b([0-9a-f]{7})[0-9a-f]{5}\b/g, '$1')
+
 /** What an item says in one line. */
-export function describeItem(sectionId: string, item: EvidenceItem): string {
+export const describeItem = (sectionId: string, item: EvidenceItem): string =>
+  asShown(sayItem(sectionId, { ...item, summary: asShown(item.summary) }))
+
+function sayItem(sectionId: string, item: EvidenceItem): string {
   if (sectionId === 'campaigns') return describeCampaignItem(item)
   const words = say(itemTexts)
   if (language.value === 'en')

@@ -13,6 +13,7 @@ import { reportTexts } from '../i18n/reports.ts'
 import { type FactSubject, NamedFact, usePeople } from '../parts/fact-value.tsx'
 import { Pairs, Sheet } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
+import { ReportSummary } from './report-summary.tsx'
 
 const ITEMS_SHOWN = 100
 
@@ -160,6 +161,7 @@ export function ReportView({ pack }: { pack: EvidencePack }) {
   const signature = pack.signatures?.[0]
   return (
     <div class="report">
+      <ReportSummary pack={pack} people={people} />
       <div class="pane">
         <Pairs
           of={[

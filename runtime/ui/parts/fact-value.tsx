@@ -21,7 +21,7 @@ export function usePeople(): ReadonlyMap<string, string> {
 const PERSON = /user:([0-9a-f-]{36})/g
 
 /** A text with the names of the people in it whose ids are known; each id stays beside its name, or is its title. */
-function NamedPeople({
+export function NamedPeople({
   text,
   people,
   isShort,

@@ -53,6 +53,13 @@ test('an evidence pack names people and workloads beside their ids, and leads to
   const report = page.locator('.report')
   await report.waitFor()
   await report.getByRole('link', { name: 'admin@example.com' }).first().waitFor()
+  // What it comes to stands above all: who allowed what, what runs, and whether the record is whole, in names.
+  const short = await page.getByRole('region', { name: 'In short' }).textContent()
+  expect(short).toMatch(/Approved\s*1 by admin@example\.com/)
+  expect(short).toContain('1 change was approved by whoever asked for it.')
+  expect(short).toMatch(/Pushed1 applied.*Runs nownamed.* [0-9a-f]{7} since /)
+  expect(short).toMatch(/Audit chain intact up to record \d+/)
+  expect(short).not.toMatch(/user:|[0-9a-f]{12}/)
   await expect.poll(() => report.textContent()).toMatch(/admin@example\.com user:[0-9a-f-]{36}/)
   for (const facts of await report.locator('details summary').all()) await facts.click()
   await report.getByRole('link', { name: 'named', exact: true }).first().waitFor()
