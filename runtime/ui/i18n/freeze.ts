@@ -18,7 +18,9 @@ export const freezeTexts = defineTexts({
     by: 'Set by',
     count: 'Now about',
     workloads: workloadsEn,
-    selectorHint: 'Empty for the whole fleet.',
+    selectorHint: 'Empty for the whole fleet. For example:',
+    previewNone: 'No workload meets these conditions now: nothing is frozen by it until one does.',
+    isPast: 'This time is over.',
     previewAll: (count: number | null) =>
       `The whole fleet${count === null ? '' : `, ${workloadsEn(count)},`} is to be frozen.`,
     preview: (count: number) =>
@@ -43,7 +45,10 @@ export const freezeTexts = defineTexts({
     by: 'Posé par',
     count: 'Concerne maintenant',
     workloads: workloadsEn,
-    selectorHint: 'Vide pour tout le parc.',
+    selectorHint: 'Vide pour tout le parc. Par exemple :',
+    previewNone:
+      'Aucun workload ne remplit ces conditions maintenant : rien n’en est gelé jusqu’à ce que l’un les remplisse.',
+    isPast: 'Cette heure est passée.',
     previewAll: (count: number | null) =>
       `Tout le parc${count === null ? '' : `, ${workloadsEn(count)},`} sera gelé.`,
     preview: (count: number) =>

@@ -88,21 +88,29 @@ function Preview({ lines, isBegun }: { lines: string; isBegun: boolean }) {
     return <p class="warn">{words.previewAll(all)}</p>
   }
   if (!read.ok || asked !== lines.trim() || !matched.data) return null
-  return <p role="status">{words.preview(matched.data.selected_count)}</p>
+  const count = matched.data.selected_count
+  return (
+    <p role="status" class={count === 0 ? 'warn' : ''}>
+      {count === 0 ? words.previewNone : words.preview(count)}
+    </p>
+  )
 }
 
 function FreezeForm({ inForce, onDone }: { inForce: Freeze | null; onDone: () => void }) {
   const words = say(freezeTexts)
-  const { conditions, badCondition } = say(selectorTexts)
+  const { conditions, conditionsHint, badCondition } = say(selectorTexts)
   // Whoever replaces one changes a part of it: the rest stays as it is.
   const lines = useSignal(inForce?.selector === undefined ? '' : selectorLines(inForce.selector).join('\n'))
   const why = useSignal(inForce?.reason ?? '')
   const until = useSignal(inForce === null ? '' : toField(inForce.until))
   const at = new Date(until.value)
   const isLater = at.getTime() > Date.now()
+  const read = readSelectorLines(lines.value)
+  // Nobody is told of a mistake in the midst of a word.
+  const rested = readSelectorLines(useDebounced(lines.value, PREVIEW_MS))
+  const mistake = read.ok || rested.ok ? null : badCondition(rested.line)
   const freeze = async () => {
-    const read = readSelectorLines(lines.value)
-    if (!read.ok) return toast(badCondition(read.line), 'bad')
+    if (!read.ok) return
     const set = await api.setFreeze({
       reason: why.value.trim(),
       until: at.toISOString(),
@@ -116,11 +124,22 @@ function FreezeForm({ inForce, onDone }: { inForce: Freeze | null; onDone: () =>
     <Form
       onSend={freeze}
       send={inForce !== null ? words.replace : words.set}
-      reason={why.value.trim() === '' || !isLater ? words.needs : null}
+      reason={!read.ok ? badCondition(read.line) : why.value.trim() === '' || !isLater ? words.needs : null}
     >
-      <TextArea label={conditions} hint={words.selectorHint} isMono {...bind(lines)} />
+      <TextArea
+        label={conditions}
+        hint={`${words.selectorHint} ${conditionsHint}`}
+        error={mistake}
+        isMono
+        {...bind(lines)}
+      />
       <Preview lines={lines.value} isBegun={why.value !== '' || until.value !== ''} />
-      <TextField label={words.until} {...bind(until)} type="datetime-local" />
+      <TextField
+        label={words.until}
+        {...bind(until)}
+        type="datetime-local"
+        error={until.value !== '' && !isLater ? words.isPast : null}
+      />
       <TextField label={words.why} {...bind(why)} maxLength={1024} />
     </Form>
   )

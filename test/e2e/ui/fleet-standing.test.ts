@@ -64,7 +64,12 @@ test('a freeze is replaced by what is in force with a part of it changed, once i
   await conditions.fill('')
   await page.getByText(/^The whole fleet.* is to be frozen\.$/).waitFor()
   await conditions.fill('identity/name=nobody*')
-  await page.getByText('0 workloads meet these conditions now.').waitFor()
+  await page.getByText('No workload meets these conditions now').waitFor()
+  // What is no condition is said at its field, and what a condition looks like too.
+  await conditions.fill('env is prod')
+  await expect.poll(() => conditions.evaluate((field) => field.getAttribute('aria-invalid'))).toBe('true')
+  await page.getByText('This line is no condition: env is prod').first().waitFor()
+  await page.getByText(/For example: muster\/env=prod/).waitFor()
   await conditions.fill('identity/name=gate*')
   await page.getByLabel('Why').fill('Black Friday, and Monday')
   await page.getByRole('button', { name: 'Replace the freeze' }).click()
