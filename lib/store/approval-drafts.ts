@@ -1,7 +1,9 @@
 import type { Db } from './db.ts'
 
-/** Requests that ended and that nobody pushed: what they asked for nothing refers to. */
-const FORGETTABLE = `a.status in ('rejected', 'withdrawn', 'retired') and not a.draft_forgotten`
+/** SQL for whether a request, `a` being its row, ended and nobody pushed it: what it asked for nothing refers to. */
+export const HAS_ENDED_UNPUSHED = `a.status in ('rejected', 'withdrawn', 'retired')`
+
+const FORGETTABLE = `${HAS_ENDED_UNPUSHED} and not a.draft_forgotten`
 
 /** Those of them about which nobody but whoever asked has said anything. */
 const UNSEEN = `${FORGETTABLE} and (a.status <> 'rejected' or a.closed_by_id = a.requester_id)

@@ -1,11 +1,35 @@
 import type { Clock } from '../clock.ts'
+import { HAS_ENDED_UNPUSHED } from './approval-drafts.ts'
 import type { Db } from './db.ts'
 
 /**
- * So many names are kept of one text that name nobody here; whoever asks for it again and again with others adds no more.
- * Who has an account is kept all the same: made-up names must not keep away whom the commit names.
+ * So many names that nobody here has are kept of one text as one account's word, inherited ones included: as many as one call
+ * can say, each person by name and address. Who has an account is kept all the same: made-up names must not keep away whom the
+ * commit names, and of accounts there are only so many.
  */
-const NAMES_MAX = 1_000
+const STRANGERS_MAX = 400
+
+/** SQL for whether somebody here is found by this name, in the forms of `toAuthorNames`. */
+const isSomebody = (name: string): string =>
+  `(${name} in (select lower(u.email) from users u) or exists (select from provider_names p where p.name = ${name}))`
+
+/**
+ * SQL for those of the names of `source`, each once for a `hash`, that are kept of it as the word of `by`: not there yet, of
+ * somebody here, or the first by `at` for as long as there is room.
+ */
+export const keptOf = (source: string, by: string): string => `(
+  select * from (
+    select n.*, row_number() over (partition by n.hash, n.is_somebody order by n.at, n.name) as nth
+    from (select s.*, ${isSomebody('s.name')} as is_somebody from ${source} s where not exists (
+      select from commit_authors c where c.config_hash = s.hash and c.name = s.name and c.by_id = ${by})) n) n
+  where n.is_somebody or n.nth <= ${roomFor('n.hash', by)})`
+
+/** SQL for how many more names that nobody here has are kept of a text as somebody's word. */
+const roomFor = (
+  hash: string,
+  by: string,
+): string => `${STRANGERS_MAX} - (select count(*) from commit_authors o
+  where o.config_hash = ${hash} and o.by_id = ${by} and not ${isSomebody('o.name')})`
 
 /** A form in which somebody may be found whom a commit names, and how the commit says it. */
 export interface CommitAuthor {
@@ -30,24 +54,29 @@ export const placeOfFleetConfig = (name: string): string => `${FLEET_CONFIG}${na
 /** SQL for `placeOfFleetConfig` of the name in this column. */
 export const placeOfFleetConfigIn = (column: string): string => `'${FLEET_CONFIG}' || ${column}`
 
-/** Whether all these names are kept of a text, as this account's word or as nobody knows whose, and where it asks for it. */
+/**
+ * Whether of these names all that are to be kept of a text are, as this account's word or as nobody knows whose, and where it
+ * asks for it.
+ */
 export async function areCommitAuthorsNoted(
   db: Db,
   { configHash, byId, place }: CommitClaim,
   names: readonly string[],
 ): Promise<boolean> {
-  const rows = await db.query<{ count: number; isClaimed: boolean }>(
-    `select count(distinct name)::int as count, exists (select from commit_claims
-       where config_hash = $1 and by_id = $3 and place = $4) as "isClaimed"
-     from commit_authors where config_hash = $1 and name = any($2::text[]) and by_id in ('', $3)`,
+  const rows = await db.query<{ isNoted: boolean }>(
+    `with missing as materialized (select distinct $1 as hash, name, 1 as at from unnest($2::text[]) as n (name) where not exists (
+       select from commit_authors c where c.config_hash = $1 and c.name = n.name and c.by_id in ('', $3)))
+     select exists (select from commit_claims where config_hash = $1 and by_id = $3 and place = $4)
+       and not exists (select from ${keptOf('missing', '$3')} k) as "isNoted"`,
     [configHash, names, byId, place],
   )
-  return rows[0]!.isClaimed && rows[0]!.count === names.length
+  return rows[0]!.isNoted
 }
 
 /**
  * Keep whom a commit names, in the forms of `toAuthorNames`, for the text that it brought, as the word of whoever asks for
- * it; and since when that account asks for it there. Names are written in order, so that of two that note the same one waits.
+ * it; and since when that account asks for it there. Where there are too many the first are kept. Names are written in order,
+ * so that of two that note the same one waits.
  */
 export async function noteCommitAuthors(
   tx: Db,
@@ -61,12 +90,11 @@ export async function noteCommitAuthors(
     [configHash, byId, place, now],
   )
   await tx.execute(
-    `insert into commit_authors (config_hash, name, noted_at, said, by_id)
-     select $1, name, $3, said, $5 from unnest($2::text[], $4::text[]) as name_of (name, said)
-     where exists (select from users u where lower(u.email) = name)
-       or exists (select from provider_names p where p.name = name_of.name)
-       or (select count(*) from commit_authors where config_hash = $1 and by_id = $5) < ${NAMES_MAX}
-     order by name on conflict do nothing`,
+    `with told as (
+       select $1 as hash, name, min(at) as at, (array_agg(said order by at))[1] as said
+       from unnest($2::text[], $4::text[]) with ordinality as n (name, said, at) group by name)
+     insert into commit_authors (config_hash, name, noted_at, said, by_id)
+     select hash, name, $3, said, $5 from ${keptOf('told', '$5')} k order by name on conflict do nothing`,
     [configHash, authors.map(({ name }) => name), now, authors.map(({ said }) => said), byId],
   )
 }
@@ -167,8 +195,10 @@ export async function listNamesOfSomebody(db: Db, names: readonly string[]): Pro
   return new Set(rows.map(({ name }) => name))
 }
 
-/** SQL for whether nobody requested a text, wrote it as a version or keeps it. */
-const isUnused = (hash: string): string => `not exists (select from approvals a where a.draft_hash = ${hash})
+/** SQL for whether nobody requests a text or pushed it, wrote it as a version or keeps it. */
+const isUnused = (
+  hash: string,
+): string => `not exists (select from approvals a where a.draft_hash = ${hash} and not ${HAS_ENDED_UNPUSHED})
        and not exists (select from fleet_config_versions v where v.content_hash = ${hash})
        and not exists (select from managed_configs m where m.config_hash = ${hash})
        and not exists (select from git_wishes g where g.config_hash = ${hash})
@@ -179,7 +209,7 @@ const isForgotten = (hash: string): string => `${isUnused(hash)}
        and not exists (select from authors_of_removed k where ${hash} in (k.hash, k.content_hash))`
 
 /**
- * Forget the authors of texts that were noted before a time and that nobody requested, wrote as a version or keeps. Whoever
+ * Forget the authors of texts that were noted before a time and that nobody requests, pushed, wrote as a version or keeps. Whoever
  * asks for one just now is waited for, and waits: what it finds noted already would be gone.
  */
 export async function deleteOldCommitAuthors(tx: Db, before: Date): Promise<void> {

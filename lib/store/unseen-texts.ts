@@ -1,4 +1,4 @@
-import { type CommitAuthor, type CommitClaim, placeOfFleetConfigIn } from './commit-authors.ts'
+import { type CommitAuthor, type CommitClaim, keptOf, placeOfFleetConfigIn } from './commit-authors.ts'
 import type { Db } from './db.ts'
 
 /**
@@ -22,14 +22,18 @@ const ITS_OWN = 'u.place = $1 and u.by_id = $3'
 
 /**
  * Everybody whom an account named of what it, in whatever owner's name, asked for at a place before, or of what was handed
- * over to it, where neither that nor anything that came in its place runs.
+ * over to it, where neither that nor anything that came in its place runs; what was named last first, and no more than is
+ * kept of one text.
  */
 export async function listUnseenAuthors(db: Db, asked: AskedInGit): Promise<CommitAuthor[]> {
   return db.query<CommitAuthor>(
-    `select c.name, max(c.said) as said from unseen_texts u join commit_authors c on c.config_hash = u.config_hash
-     where ${ITS_OWN} and c.by_id in ('', u.by_id) and u.config_hash <> $2 and u.config_hash is distinct from $4
-       and (u.replaced_by = $4) is not true
-     group by c.name`,
+    `with former as (
+       select $2 as hash, c.name, max(c.said) as said, -extract(epoch from max(c.noted_at)) as at
+       from unseen_texts u join commit_authors c on c.config_hash = u.config_hash
+       where ${ITS_OWN} and c.by_id in ('', u.by_id) and u.config_hash <> $2 and u.config_hash is distinct from $4
+         and (u.replaced_by = $4) is not true
+       group by c.name)
+     select name, said from ${keptOf('former', '$3')} k order by at, name`,
     [asked.place, asked.configHash, asked.byId, asked.activeHash],
   )
 }
@@ -91,10 +95,13 @@ export async function handOverUnseen(
     `with handed as (
        delete from unseen_texts u where owner = $1 and ($4::text[] is null or place = any($4))
          and (by_id = any($5::text[]) or not exists (select from users a where a.id::text = u.by_id)) returning *),
+     told as (
+       select config_hash as hash, c.name, max(c.said) as said, 1 as at
+       from handed join commit_authors c using (config_hash, by_id)
+       where by_id <> '' group by config_hash, c.name),
      named as (
        insert into commit_authors (config_hash, name, noted_at, said, by_id)
-       select config_hash, c.name, $6, max(c.said), $3 from handed join commit_authors c using (config_hash, by_id)
-       where by_id <> '' group by config_hash, c.name order by config_hash, c.name on conflict do nothing)
+       select hash, name, $6, said, $3 from ${keptOf('told', '$3')} k order by hash, name on conflict do nothing)
      insert into unseen_texts (place, config_hash, owner, by_id, noted_at, replaced_by)
      select distinct on (place, config_hash, account) place, config_hash, $2, account, noted_at, replaced_by
      from handed, unnest(array[by_id, $3]) as account order by place, config_hash, account, noted_at desc
