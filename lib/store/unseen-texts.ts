@@ -111,13 +111,16 @@ export async function handOverUnseen(
 }
 
 /**
- * Let what was asked for of a fleet config be asked for under its next name as well: it may be removed under that, and made
- * anew. It stays under the former one, which may come to be another one's.
+ * Let what was asked for of a fleet config, and nobody brought to run, be asked for under its next name as well: it may be
+ * removed under that, and made anew. It stays under the former one, which may come to be another one's. Of each account that
+ * are `TEXTS_MAX` texts at most, however often it is renamed.
  */
 export async function copyToName(tx: Db, from: string, to: string): Promise<void> {
   await tx.execute(
     `insert into commit_claims (config_hash, by_id, place, since)
-     select config_hash, by_id, $2, since from commit_claims where place = $1 on conflict do nothing`,
+     select config_hash, by_id, $2, since from commit_claims l where place = $1 and exists (
+       select from unseen_texts u where u.place = $1 and u.config_hash = l.config_hash and u.by_id = l.by_id)
+     on conflict do nothing`,
     [from, to],
   )
   await tx.execute(

@@ -121,3 +121,26 @@ it('forgets the names of a text whose request ended without being pushed when it
   await ctx.identity.trim()
   expect(await namesByText()).toEqual([])
 })
+
+it('takes of a fleet config with each of its names no more along than what was asked for last', async () => {
+  const selector = { match_labels: { 'muster/nowhere': 'x' } }
+  for (let at = 0; at < 30; at++) {
+    const wish = { owner: 'shop', name: 'n0', selector, content: textOf(at), commit_author: 'Nobody' }
+    expect((await invoke(ctx, 'POST /api/fleet-configs/desired', { as: token, body: wish })).status).toBe(200)
+  }
+  const all = (await invoke(ctx, 'GET /api/fleet-configs', { as: token })).json as { id: string }[]
+  const of = `/api/fleet-configs/${all[0]!.id}`
+  const letGone = await invoke(ctx, `DELETE ${of}/desired?owner=shop`, { as: pipeline.token })
+  expect(letGone.status).toBe(204)
+  const rename = async (name: string) =>
+    (await invoke(ctx, `PUT ${of}`, { as: token, body: { name, selector } })).status
+  expect([await rename('n1'), await rename('n2')]).toEqual([200, 200])
+  const claims = await database.pool.query(
+    `select place, count(*)::int as texts from commit_claims where starts_with(place, 'fleet:') group by 1 order by 1`,
+  )
+  expect(claims).toEqual([
+    { place: 'fleet:n0', texts: 30 },
+    { place: 'fleet:n1', texts: 1 },
+    { place: 'fleet:n2', texts: 1 },
+  ])
+})
