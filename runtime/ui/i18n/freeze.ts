@@ -18,7 +18,8 @@ export const freezeTexts = defineTexts({
     by: 'Set by',
     count: 'Now about',
     workloads: workloadsEn,
-    selectorHint: 'Empty for the whole fleet. For example:',
+    selectorHint: 'Empty for the whole fleet.',
+    example: 'For example:',
     previewNone: 'No workload meets these conditions now: nothing is frozen by it until one does.',
     isPast: 'This time is over.',
     previewAll: (count: number | null) =>
@@ -45,7 +46,8 @@ export const freezeTexts = defineTexts({
     by: 'Posé par',
     count: 'Concerne maintenant',
     workloads: workloadsEn,
-    selectorHint: 'Vide pour tout le parc. Par exemple :',
+    selectorHint: 'Vide pour tout le parc.',
+    example: 'Par exemple :',
     previewNone:
       'Aucun workload ne remplit ces conditions maintenant : rien n’en est gelé jusqu’à ce que l’un les remplisse.',
     isPast: 'Cette heure est passée.',

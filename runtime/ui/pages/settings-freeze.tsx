@@ -108,7 +108,8 @@ function FreezeForm({ inForce, onDone }: { inForce: Freeze | null; onDone: () =>
   const read = readSelectorLines(lines.value)
   // Nobody is told of a mistake in the midst of a word.
   const rested = readSelectorLines(useDebounced(lines.value, PREVIEW_MS))
-  const mistake = read.ok || rested.ok ? null : badCondition(rested.line)
+  const mistake =
+    read.ok || rested.ok ? null : `${badCondition(rested.line)}. ${words.example} ${conditionsHint}`
   const freeze = async () => {
     if (!read.ok) return
     const set = await api.setFreeze({
@@ -128,7 +129,7 @@ function FreezeForm({ inForce, onDone }: { inForce: Freeze | null; onDone: () =>
     >
       <TextArea
         label={conditions}
-        hint={`${words.selectorHint} ${conditionsHint}`}
+        hint={`${words.selectorHint} ${words.example} ${conditionsHint}`}
         error={mistake}
         isMono
         {...bind(lines)}

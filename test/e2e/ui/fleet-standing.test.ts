@@ -69,7 +69,7 @@ test('a freeze is replaced by what is in force with a part of it changed, once i
   await conditions.fill('env is prod')
   await expect.poll(() => conditions.evaluate((field) => field.getAttribute('aria-invalid'))).toBe('true')
   await page.getByText('This line is no condition: env is prod').first().waitFor()
-  await page.getByText(/For example: muster\/env=prod/).waitFor()
+  await page.getByText(/env is prod. For example: muster\/env=prod/).waitFor()
   await conditions.fill('identity/name=gate*')
   await page.getByLabel('Why').fill('Black Friday, and Monday')
   await page.getByRole('button', { name: 'Replace the freeze' }).click()
