@@ -39,7 +39,7 @@ export function WhyLink({ workload }: { workload: Pick<WorkloadRecord, 'id' | 't
   const reason = describeReason(trouble)
   const title = `${describeTrouble(trouble)}${reason === '' ? '' : ` · ${reason}`}`
   return (
-    <a href={troubleHref(workload)} title={title}>
+    <a class="whole" href={troubleHref(workload)} title={title}>
       <Why of={trouble} />
     </a>
   )

@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { SHOTS } from './support/browser.ts'
 import { FAILING_EXPORTER, GATEWAY_FASTER } from './support/scene.ts'
 import { agents, connectManaged, openPage, page, seen, service, useStage } from './support/stage.ts'
 
@@ -61,6 +63,50 @@ test('at 1,440 px what happened is whole, in French too, and since when, with ho
     await expect.poll(async () => Math.max(...(await cut()))).toBeLessThanOrEqual(0)
   }
   await service.api.call('PUT', '/api/me/preferences', { theme: 'light', language: 'en' })
+  await seen.context.close()
+})
+
+test('what a row has no room for is whole for whoever comes to it by key, without a pointer', async () => {
+  await openPage({ width: 1440 })
+  await page.routeWebSocket(/.*/, () => {})
+  await page.route('**/api/workloads?limit=*', async (route) => {
+    const answer = await route.fetch()
+    const [one] = (await answer.json()) as { display_name: string }[]
+    const trouble = {
+      kind: 'unhealthy',
+      since: new Date(Date.now() - 47 * 60_000).toISOString(),
+      count: 1,
+      total: 1,
+      component: 'exporter:otlphttp/a-backend-with-a-rather-long-name-of-its-own-and-far-away',
+      error_cause: 'connection_failed',
+      error_parameters: { unknown_host: 'telemetry.exmaple.com' },
+    }
+    const rows = Array.from({ length: 3 }, (_, at) => ({
+      ...one,
+      id: `row-${at}`,
+      display_name: `row ${at}`,
+      trouble,
+    }))
+    return route.fulfill({ response: answer, json: rows })
+  })
+  await page.reload()
+  const link = page.getByRole('row').filter({ hasText: 'row 0' }).locator('a.whole')
+  const beneath = link.locator('.beneath')
+  const cut = () => beneath.evaluate((part) => part.scrollWidth - part.clientWidth)
+  await expect.poll(cut).toBeGreaterThan(0)
+  const before = await page.locator('.big-table').boundingBox()
+  await link.focus()
+  await page.keyboard.press('Shift+Tab')
+  await page.keyboard.press('Tab')
+  await expect.poll(cut).toBeLessThanOrEqual(0)
+  // It lies over the next row, which does not move, and nothing lies over it.
+  expect(await page.locator('.big-table').boundingBox()).toEqual(before)
+  const isSeen = await beneath.evaluate((part) => {
+    const { left, bottom } = part.getBoundingClientRect()
+    return part.contains(document.elementFromPoint(left + 12, bottom - 8))
+  })
+  expect(isSeen).toBe(true)
+  await page.screenshot({ path: join(SHOTS, 'why-focused-1440.png') })
   await seen.context.close()
 })
 
