@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks'
 import type { Cluster, ClusterMember, DepartedMember } from '../../../lib/wire/system.ts'
 import { clusterTexts } from '../i18n/cluster.ts'
 import { say } from '../i18n/define.ts'
@@ -193,10 +194,18 @@ function Processes({ of }: { of: Cluster }) {
 export function ProcessesSection() {
   const cluster = useResource('cluster', (abort) => api.cluster(abort))
   usePolling(true, cluster.reload, POLL_MS)
+  // Each call may be answered by another one, as the load balancer likes: the first is told for as long as it is there.
+  const first = useRef<string | null>(null)
+  const { data } = cluster
+  if (data && !data.members.some(({ id }) => id === first.current)) first.current = data.served_by
   return (
     <Loaded of={cluster}>
       {(found) =>
-        found.is_one_of_several ? <Processes of={found} /> : <p class="empty">{say(clusterTexts).alone}</p>
+        found.is_one_of_several ? (
+          <Processes of={{ ...found, served_by: first.current }} />
+        ) : (
+          <p class="empty">{say(clusterTexts).alone}</p>
+        )
       }
     </Loaded>
   )

@@ -86,6 +86,15 @@ test('one that waits for older ones to stop is named, with those', async () => {
   // Which process answers this page; three starts are no takeover.
   await page.getByRole('row', { name: '10.0.0.2:8090' }).getByText('(serves you)').waitFor()
   expect(await page.getByText('serves you').count()).toBe(1)
+  // Another one may answer the next call, as a load balancer likes: what is said of the page does not hop about.
+  const others = cluster.members.filter(({ id }) => id !== cluster.served_by)
+  const next = page.waitForResponse('**/api/system/cluster')
+  await page.route('**/api/system/cluster', (route) =>
+    route.fulfill({ json: { ...cluster, served_by: others[0]!.id } }),
+  )
+  await next
+  await page.waitForResponse('**/api/system/cluster')
+  await page.getByRole('row', { name: '10.0.0.2:8090' }).getByText('(serves you)').waitFor()
   // Where a process has no link the owner knows of no agents there, which is not that there are none: it may have ended.
   await page
     .getByText(
