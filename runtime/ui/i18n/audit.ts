@@ -27,7 +27,7 @@ export const auditTexts = defineTexts({
       action: 'as “push”, or its code',
       workload: 'name or id',
     },
-    signIns: 'Sign-ins',
+    signIns: 'Sign-ins only',
     zone: (zone: string) => `Times are in your time zone, ${zone}; the exported file has them in UTC.`,
     raw: 'As JSON',
     itself: 'muster, by itself',
@@ -82,7 +82,7 @@ export const auditTexts = defineTexts({
       action: 'comme « poussée », ou son code',
       workload: 'nom ou identifiant',
     },
-    signIns: 'Connexions',
+    signIns: 'Connexions seules',
     zone: (zone: string) =>
       `Les heures sont dans votre fuseau, ${zone} ; le fichier exporté les donne en UTC.`,
     raw: 'En JSON',

@@ -34,6 +34,7 @@ export const settingsTexts = defineTexts({
     added: 'Added.',
     role: { viewer: 'viewer', editor: 'editor', administrator: 'administrator' } as Record<string, string>,
     made: 'created',
+    neverCame: 'never',
     column: {
       email: 'E-mail',
       groups: 'Groups',
@@ -143,6 +144,7 @@ export const settingsTexts = defineTexts({
     added: 'Ajouté.',
     role: { viewer: 'lecteur', editor: 'éditeur', administrator: 'administrateur' },
     made: 'créé',
+    neverCame: 'jamais',
     column: {
       email: 'Courriel',
       groups: 'Groupes',

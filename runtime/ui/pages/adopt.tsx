@@ -130,9 +130,12 @@ function listColumns(): TableColumn<AdoptGroup>[] {
   return [
     {
       title: words.group,
-      look: 'mono',
       cell: ({ reported_config_hash: hash }) =>
-        hash === undefined ? <span class="muted">{words.unlike}</span> : shortHash(hash),
+        hash === undefined ? (
+          <span class="muted">{words.unlike}</span>
+        ) : (
+          <span class="mono">{shortHash(hash)}</span>
+        ),
     },
     {
       title: words.workloads,

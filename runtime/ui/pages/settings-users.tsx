@@ -294,10 +294,10 @@ function columnsOf(onOpen: (open: Open) => void): TableColumn<UserRecord>[] {
       look: 'muted',
       cell: (user) => (
         <>
-          <Ago at={user.last_login_at} />{' '}
-          <span class="sub">
+          {user.last_login_at ? <Ago at={user.last_login_at} /> : words.neverCame}
+          <div class="sub small">
             {words.made} <Ago at={user.created_at} />
-          </span>
+          </div>
         </>
       ),
     },

@@ -163,7 +163,8 @@ export function Severity({ alert }: { alert: AlertRecord }) {
   return (
     <Mark
       tone={alert.resolved_at ? 'idle' : isCritical ? 'bad' : 'warn'}
-      shape={alert.resolved_at ? 'tick' : isCritical ? 'cross' : 'triangle'}
+      // How bad it was; that it is over is said beside it, and a tick here would call that good.
+      shape={isCritical ? 'cross' : 'triangle'}
     >
       {say(alertTexts).severity[alert.severity] ?? alert.severity}
     </Mark>
