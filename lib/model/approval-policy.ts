@@ -101,8 +101,10 @@ export function classesThatDecide(policy: ApprovalPolicy, reachesProduction: boo
 }
 
 /** Whether a rule asks that somebody else than the author looks at a change. */
-export const needsSecondPerson = ({ approvals, authorCounts }: ApprovalRule): boolean =>
-  !authorCounts || approvals > 1
+export const needsSecondPerson = ({
+  approvals,
+  authorCounts,
+}: Pick<ApprovalRule, 'approvals' | 'authorCounts'>): boolean => !authorCounts || approvals > 1
 
 /** Whether a rule asks less than another one in any point. */
 export const isLooser = (from: ApprovalRule, to: ApprovalRule): boolean =>

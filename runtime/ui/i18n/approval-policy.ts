@@ -3,6 +3,25 @@ import { APPROVAL_CLASSES } from '../../../lib/wire/values.ts'
 import { defineTexts, say } from './define.ts'
 import { formatNumber } from './format.ts'
 
+type ApprovalClass = (typeof APPROVAL_CLASSES)[number]
+interface Places {
+  class: Readonly<Record<ApprovalClass, string>>
+  where: Readonly<Record<ApprovalClass, string>>
+}
+
+/** Classes by name, each with what belongs to it. */
+const listPlaces = (
+  { class: names, where }: Places,
+  classes: readonly ApprovalClass[],
+  between: string,
+): string =>
+  classes
+    .map((one) => {
+      const about = where[one].replace(/\.$/, '')
+      return `${names[one]} (${about.charAt(0).toLowerCase()}${about.slice(1)})`
+    })
+    .join(between)
+
 /** Texts of the approval policy in the settings. */
 export const policyTexts = defineTexts({
   en: {
@@ -49,6 +68,8 @@ export const policyTexts = defineTexts({
     sole: 'Only one person may approve now, so the author counts everywhere and each such approval says so. That ends for good, everywhere, with the second account that may, be it of the same person or within a scope only.',
     endsSole:
       'Only one person may approve today, so the author counts. With this group two may: that ends for good, everywhere, even if the account is removed again.',
+    endsSoleAt: (classes: readonly ApprovalClass[]): string =>
+      `From then on neither of you can approve what you or the other one asks for, so nothing can be approved in: ${listPlaces(policyTexts.en, classes, '; ')}.`,
     endsSoleNext:
       'Whoever makes or regroups this account does not count for what it asks for, nor it for what they ask for: plan a third account, have somebody else sign in with the identity provider, or let the author count in the approval policy first.',
     noSecond:
@@ -101,6 +122,8 @@ export const policyTexts = defineTexts({
     sole: 'Une seule personne peut approuver : l’auteur compte donc partout, et chaque approbation le dit. Cela cesse partout et pour toujours avec le deuxième compte qui le peut, fût-il de la même personne ou dans un seul périmètre.',
     endsSole:
       'Une seule personne peut approuver aujourd’hui, donc l’auteur compte. Avec ce groupe, deux le peuvent : cela prend fin pour de bon, partout, même si le compte est supprimé ensuite.',
+    endsSoleAt: (classes: readonly ApprovalClass[]): string =>
+      `Dès lors aucun de vous deux ne peut approuver ce que vous ou l’autre demandez, et rien ne peut être approuvé ici : ${listPlaces(policyTexts.fr, classes, ' ; ')}.`,
     endsSoleNext:
       'Qui crée ou regroupe ce compte ne compte pas pour ce qu’il demande, ni lui pour ce que cette personne demande : prévoyez un troisième compte, la connexion d’une autre personne par le fournisseur d’identité, ou laissez d’abord l’auteur compter dans la règle d’approbation.',
     noSecond:

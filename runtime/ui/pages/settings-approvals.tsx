@@ -4,6 +4,7 @@ import type { ApprovalPolicyRecord, ApprovalPolicyRequest } from '../../../lib/w
 import { describePolicyRule, policyTexts } from '../i18n/approval-policy.ts'
 import { say } from '../i18n/define.ts'
 import { formatExact } from '../i18n/format.ts'
+import { classesForTwo } from '../logic/approval-classes.ts'
 import { Action, Checkbox, Select, TextField, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
@@ -143,7 +144,7 @@ export function SecondPerson() {
 /** Says that nobody counts for what somebody else asks for, and what ends that. */
 export function NoSecondPerson({ policy }: { policy: ApprovalPolicyRecord | null }) {
   const words = say(policyTexts)
-  if (!policy?.lacks_second_person || CLASSES.every((name) => policy[name].author_counts)) return null
+  if (!policy?.lacks_second_person || classesForTwo(policy).length === 0) return null
   return (
     <div class="notice t-warn" role="status">
       <div>

@@ -113,7 +113,7 @@ function GroupForm({ group, onClose, onDone }: DialogProps<ManagedGroupRecord | 
         {...bind(role)}
       />
       <WhereFields where={where} labelKey={key} values={values} />
-      {regroups && ending.includes(role.value) && <EndsSoleApprover />}
+      {regroups && ending.includes(role.value) && <EndsSoleApprover policy={policy.data} />}
       {error.value !== null && (
         <p class="bad" role="alert">
           {error.value}

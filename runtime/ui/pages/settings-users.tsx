@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import type { ApprovalPolicyRecord } from '../../../lib/wire/approval-policy.ts'
 import type { UserRecord } from '../../../lib/wire/identity.ts'
 import { policyTexts } from '../i18n/approval-policy.ts'
 import { commonTexts } from '../i18n/common.ts'
@@ -7,6 +8,7 @@ import { groupChoiceTexts } from '../i18n/group-choice.ts'
 import { rightsTexts } from '../i18n/rights.ts'
 import { settingsTexts } from '../i18n/settings.ts'
 import { sectionTexts } from '../i18n/settings-sections.ts'
+import { classesForTwo } from '../logic/approval-classes.ts'
 import { Action, bind, TextField } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { describeFailure, Loaded } from '../parts/failure.tsx'
@@ -32,13 +34,15 @@ function useGroupNames(): string[] {
 const endsWith = (ending: readonly string[], after: readonly string[], before: readonly string[] = []) =>
   after.some((name) => ending.includes(name)) && !before.some((name) => ending.includes(name))
 
-/** Says that a group ends the exception of the only person who may approve. */
-export function EndsSoleApprover() {
+/** Says that a group ends the exception of the only person who may approve, and where nothing can be approved then. */
+export function EndsSoleApprover({ policy }: { policy: ApprovalPolicyRecord | null }) {
   const words = say(policyTexts)
+  const stops = policy === null ? [] : classesForTwo(policy)
+  if (stops.length === 0) return null
   return (
     <div class="notice t-warn" role="status">
       <div>
-        <b>{words.endsSole}</b> {words.endsSoleNext}
+        <b>{words.endsSole}</b> {words.endsSoleAt(stops)} {words.endsSoleNext}
       </div>
     </div>
   )
@@ -46,11 +50,13 @@ export function EndsSoleApprover() {
 
 function NewUser({
   ending,
+  policy,
   onClose,
   onDone,
 }: {
   /** The groups that end the exception of the only person who may approve. */
   ending: readonly string[]
+  policy: ApprovalPolicyRecord | null
   onClose: () => void
   onDone: () => void
 }) {
@@ -99,7 +105,7 @@ function NewUser({
           groups.value = chosen
         }}
       />
-      {endsWith(ending, groups.value) && <EndsSoleApprover />}
+      {endsWith(ending, groups.value) && <EndsSoleApprover policy={policy} />}
     </FormDialog>
   )
 }
@@ -108,11 +114,13 @@ function NewUser({
 function ChangeGroups({
   user,
   ending,
+  policy,
   onClose,
   onDone,
 }: {
   user: UserRecord
   ending: readonly string[]
+  policy: ApprovalPolicyRecord | null
   onClose: () => void
   onDone: () => void
 }) {
@@ -141,7 +149,7 @@ function ChangeGroups({
         }}
       />
       <GroupChanges id={id} name={email} before={before} after={chosen.value} />
-      {endsWith(ending, chosen.value, before) && <EndsSoleApprover />}
+      {endsWith(ending, chosen.value, before) && <EndsSoleApprover policy={policy} />}
     </FormDialog>
   )
 }
@@ -355,9 +363,11 @@ export function UsersSection() {
           />
         )}
       </Loaded>
-      {about?.kind === 'new' && <NewUser ending={ending} onClose={close} onDone={done} />}
+      {about?.kind === 'new' && (
+        <NewUser ending={ending} policy={policy.data} onClose={close} onDone={done} />
+      )}
       {about?.kind === 'groups' && (
-        <ChangeGroups user={about.user} ending={ending} onClose={close} onDone={done} />
+        <ChangeGroups user={about.user} ending={ending} policy={policy.data} onClose={close} onDone={done} />
       )}
       {about?.kind === 'rights' && (
         <RightsDialog id={about.user.id} name={about.user.email} onClose={close} />

@@ -112,6 +112,12 @@ describe('users', () => {
     const ends = 'Only one person may approve today'
     await dialog.getByLabel('editor', { exact: true }).check()
     await dialog.getByText(ends).waitFor()
+    await dialog
+      .getByText(
+        'From then on neither of you can approve what you or the other one asks for, so nothing can be approved in: Production (wherever the request, the agents or a trusted label say production); No environment (where no trusted label names one: it may be production).',
+        { exact: false },
+      )
+      .waitFor()
     await dialog.getByLabel('editor', { exact: true }).uncheck()
     await expect.poll(() => dialog.getByText(ends).count()).toBe(0)
     await dialog.getByRole('button', { name: 'Add the user' }).click()
