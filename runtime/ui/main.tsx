@@ -3,6 +3,7 @@ import { App } from './app.tsx'
 import { tick } from './i18n/format.ts'
 import { followFleet, forgetFleet } from './state/fleet.ts'
 import { connectHub, disconnectHub } from './state/hub.ts'
+import { keepFocus } from './state/keep-focus.ts'
 import { followNames, forgetNames } from './state/names.ts'
 import { loadRefusals } from './state/refusals.ts'
 import { interceptLinks } from './state/router.ts'
@@ -12,6 +13,7 @@ import { applyRemembered, loadSession, me, serverAway } from './state/session.ts
 applyRemembered()
 loadRefusals()
 interceptLinks()
+keepFocus()
 followFleet()
 followNames()
 setInterval(() => {

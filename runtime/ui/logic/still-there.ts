@@ -30,6 +30,19 @@ export function findStillThere(
   return { about: { [key]: value }, isThere }
 }
 
+/** The first line, from 1, of a config that an error is about; null where its text does not tell. */
+export function lineOfFault(
+  of: Pick<RevisionErrorGroup, 'error_parameters'> | undefined,
+  yaml: string,
+): number | null {
+  const { yaml_line: line, ...about } = of?.error_parameters ?? {}
+  if (line !== undefined) return Number(line)
+  const value = [...HELD, 'port'].map((key) => about[key]).find((one) => one !== undefined)
+  if (value === undefined) return null
+  const at = yaml.split('\n').findIndex((one) => namesWord(withoutComments(one), value))
+  return at < 0 ? null : at + 1
+}
+
 /** The exporters that fail which a change is known to do something to, else those that it is known to leave. */
 export function pickTouched(failing: NonNullable<ConfigPlan['failing_now']>): {
   names: string[]

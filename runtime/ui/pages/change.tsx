@@ -16,6 +16,7 @@ import { gitTexts } from '../i18n/git.ts'
 import { reviewNoticeTexts } from '../i18n/review-notices.ts'
 import { nameRevision, sideTexts } from '../i18n/sides.ts'
 import { listComponents, pathOfComponent } from '../logic/health.ts'
+import { lineOfFault } from '../logic/still-there.ts'
 import { faultLine } from '../logic/yaml-lines.ts'
 import { ApprovalOutlook } from '../parts/approval-outlook.tsx'
 import { CodeEditor, type CodeMark, CompareView } from '../parts/code.tsx'
@@ -314,6 +315,9 @@ function DraftPane({
   const isComparing = query.value.get('view') === 'compare'
   const complained = useComplaint(workload, instances, draft.text.value, plan)
   const isMarked = complained !== null && !complained.isChanged
+  const failed = useLastFailure(workload.id, wantedHash() ?? base.failedHash ?? undefined)
+  const errorLine = validation.data?.errors.find(({ line }) => line !== undefined)?.line
+  const complainedLine = isMarked ? complained.mark.line : undefined
   const marks = useMemo(
     () => [...toMarks(validation), ...(isMarked ? [complained.mark] : [])],
     [validation.data, language.value, complained?.text, complained?.mark.line, isMarked],
@@ -342,6 +346,7 @@ function DraftPane({
           revision={draft.revision.value}
           label={words.draft}
           marks={marks}
+          begin={lineOfFault(failed?.error_groups?.[0], base.start) ?? errorLine ?? complainedLine ?? null}
           components={workload.available_components?.components}
           onText={bind(draft.text).onValue}
         />

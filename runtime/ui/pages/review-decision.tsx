@@ -86,7 +86,7 @@ function Count({
   if (approval.tally === undefined) return null
   // Nobody is asked any more: whose approval would count is no question, who gave it is.
   if (!isWaiting(approval))
-    return <p>{words.approvedByAll(formatList(approval.approvals.map(({ by }) => by)))}</p>
+    return <p data-said>{words.approvedByAll(formatList(approval.approvals.map(({ by }) => by)))}</p>
   return (
     <>
       {approval.approvals_short && <p class="warn">{words.approvalsShort}</p>}
@@ -220,7 +220,7 @@ function Closed({
   return (
     <section class="pane stack">
       {(status === 'rejected' || status === 'withdrawn' || status === 'retired') && (
-        <p>{words.over[status]}</p>
+        <p data-said>{words.over[status]}</p>
       )}
       <div class="actions">
         {status === 'pushed' && (

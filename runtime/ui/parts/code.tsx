@@ -17,6 +17,8 @@ export interface EditorProps {
   /** An editor that is typed in takes `text` at its start and whenever this changes, and ignores it otherwise. */
   revision?: number
   marks?: readonly CodeMark[]
+  /** Where the cursor stands at first, as a line from 1; null while that is not known. */
+  begin?: number | null
   /** Component kind to type names, offered while typing. */
   components?: Readonly<Record<string, readonly string[]>> | undefined
   /** The config path whose lines are marked and brought into sight. */

@@ -71,6 +71,17 @@ function useMarks(view: { current: EditorView | null }, marks: readonly CodeMark
   }, [marks])
 }
 
+/** Put the cursor on the line where the writing begins, once that is known, unless somebody has moved it or written. */
+function useBegin(view: { current: EditorView | null }, begin: number | null): void {
+  useEffect(() => {
+    const now = view.current
+    if (begin === null || now === null || now.state.selection.main.head > 0) return
+    const { from, text } = now.state.doc.line(Math.min(Math.max(begin, 1), now.state.doc.lines))
+    const anchor = from + (/^\s*/.exec(text)?.[0].length ?? 0)
+    now.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: 'center' }) })
+  }, [begin])
+}
+
 /** Say of an editor what is wrong with its text as a whole, beside how its keys work; answers the id of that sentence. */
 function useFault(
   view: { current: EditorView | null },
@@ -90,7 +101,7 @@ function useFault(
 /** CodeMirror with YAML; without `onText` it is only read. */
 export function Editor(props: EditorProps) {
   const { text, label, onText, revision = 0 } = props
-  const { marks, components, meant, isFault, error = null } = props
+  const { marks, components, meant, isFault, error = null, begin = null } = props
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
   const onTextRef = useRef(onText)
@@ -133,6 +144,7 @@ export function Editor(props: EditorProps) {
       now.dispatch({ changes: { from: 0, to: now.state.doc.length, insert: text } })
   }, [wanted])
   useMarks(view, marks)
+  useBegin(view, begin)
   if (!isEditable) return <div class={isFault ? 'code fault' : 'code'} ref={host} />
   return (
     <>

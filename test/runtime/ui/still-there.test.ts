@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findStillThere, pickTouched } from '../../../runtime/ui/logic/still-there.ts'
+import { findStillThere, lineOfFault, pickTouched } from '../../../runtime/ui/logic/still-there.ts'
 
 const about = (error_parameters: Record<string, string>, cause = 'connection_failed') => ({
   cause,
@@ -49,4 +49,13 @@ test('of what fails those are named that a change does something to, else those 
   expect(pickTouched([changed, left, unknown])).toEqual({ names: ['a'], isChanged: true })
   expect(pickTouched([left, unknown])).toEqual({ names: ['b'], isChanged: false })
   expect(pickTouched([unknown])).toEqual({ names: [], isChanged: false })
+})
+
+test('the line that an error is about is the one it names, or the first that names what it is about', () => {
+  expect(lineOfFault(about({ yaml_line: '3' }), DRAFT)).toBe(3)
+  expect(lineOfFault(about({ address: 'otel:4317' }), DRAFT)).toBe(5)
+  // A comment is not what fails.
+  expect(lineOfFault(about({ address: 'dead:4317' }), DRAFT)).toBeNull()
+  expect(lineOfFault(about({ port: '4318' }, 'port_in_use'), DRAFT)).toBe(2)
+  expect(lineOfFault(undefined, DRAFT)).toBeNull()
 })
