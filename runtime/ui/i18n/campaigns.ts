@@ -185,6 +185,12 @@ export const campaignTexts = defineTexts({
     watchedFor: (text: string) => `then watched for ${text}`,
     targets: 'Workloads',
     everyone: 'all',
+    show: { open: 'open', over: 'over', failures: 'with failures' },
+    showLabel: 'Which campaigns',
+    seeFailed: 'See what failed',
+    seePush: 'See its push',
+    ofVersion: (name: string, number: number) => `${name}, version ${n(number)}`,
+    noneSuch: 'No campaign like that.',
     readMax: (count: number) => `The worst ${n(count)} are shown; choose a state to see others.`,
     sentence: {
       draft: 'Plan it to see what it would do. Nothing changes by that.',
@@ -577,6 +583,12 @@ export const campaignTexts = defineTexts({
     watchedFor: (text: string) => `puis observée ${text}`,
     targets: 'Workloads',
     everyone: 'tous',
+    show: { open: 'en cours', over: 'terminées', failures: 'avec des échecs' },
+    showLabel: 'Quelles campagnes',
+    seeFailed: 'Voir ce qui a échoué',
+    seePush: 'Voir sa poussée',
+    ofVersion: (name: string, number: number) => `${name}, version ${n(number)}`,
+    noneSuch: 'Aucune campagne de ce genre.',
     readMax: (count: number) =>
       `Les ${n(count)} pires sont montrés ; choisissez un état pour voir les autres.`,
     sentence: {

@@ -1,4 +1,5 @@
 import type { Limited } from '../../../lib/model/campaign-rules.ts'
+import { campaignIs } from '../../../lib/model/campaign-states.ts'
 import type { CampaignStep } from '../../../lib/model/campaign-steps.ts'
 import { isLapse } from '../../../lib/model/stops.ts'
 import { MISSED_STATES, type MissedState, statesThat } from '../../../lib/model/target-states.ts'
@@ -27,6 +28,19 @@ type CampaignLook = readonly [
 
 /** How whatever waits for an approval looks, a single request as well as a plan. */
 export const WAITS_LOOK: CampaignLook = ['warn', 'triangle']
+
+/** The first of the states in which it went wrong somewhere; null where it did nowhere. */
+export const wrongState = ({ counts }: Pick<CampaignRecord, 'counts'>): CampaignTargetState | null =>
+  statesThat('went-wrong').find((state) => (counts[state] ?? 0) > 0) ?? null
+
+/** By what a list of campaigns is narrowed. */
+export const CAMPAIGN_KINDS: Readonly<
+  Record<'open' | 'over' | 'failures', (of: Pick<CampaignRecord, 'status' | 'counts'>) => boolean>
+> = {
+  open: ({ status }) => campaignIs(status, 'open') || campaignIs(status, 'unasked'),
+  over: ({ status }) => !campaignIs(status, 'open') && !campaignIs(status, 'unasked'),
+  failures: (of) => wrongState(of) !== null,
+}
 
 /** How each status of a campaign looks: its tone and its shape. */
 export const CAMPAIGN_LOOK: Record<CampaignStatus, CampaignLook> = {

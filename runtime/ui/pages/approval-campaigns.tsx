@@ -5,9 +5,11 @@ import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { worstRiskOf } from '../logic/campaigns.ts'
 import { breakable } from '../parts/breakable.tsx'
+import { Waiting } from '../parts/failure.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { countOf } from '../parts/tally.tsx'
+import { type NameVersion, useVersionNames } from '../parts/version-name.tsx'
 import { api } from '../state/endpoints.ts'
 import { waitsForMe } from '../state/for-you.ts'
 import { holds } from '../state/session.ts'
@@ -48,10 +50,10 @@ export const Asked = ({ by, at }: { by: string; at: string }) => (
   </>
 )
 
-function columnsOf(): TableColumn<CampaignRecord>[] {
+function columnsOf(versionOf: NameVersion): TableColumn<CampaignRecord>[] {
   const { column } = say(approvalTexts)
   return [
-    nameColumn(),
+    nameColumn(versionOf),
     {
       title: column.requester,
       cell: (of) => <Asked by={of.requested_by ?? of.created_by} at={of.requested_at ?? of.created_at} />,
@@ -74,5 +76,8 @@ function columnsOf(): TableColumn<CampaignRecord>[] {
 
 /** Campaigns that wait for an approval: what an approver is told of a single request. */
 export function WaitingCampaigns({ of }: { of: readonly CampaignRecord[] }) {
-  return <Table label={say(campaignTexts).title} columns={columnsOf()} rows={of} keyOf={({ id }) => id} />
+  const versionOf = useVersionNames(of)
+  if (versionOf === null) return <Waiting />
+  const columns = columnsOf(versionOf)
+  return <Table label={say(campaignTexts).title} columns={columns} rows={of} keyOf={({ id }) => id} />
 }

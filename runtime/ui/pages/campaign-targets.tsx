@@ -1,4 +1,5 @@
 import { useRef } from 'preact/hooks'
+import { statesThat } from '../../../lib/model/target-states.ts'
 import type { CampaignRecord, CampaignStatus, CampaignTarget } from '../../../lib/wire/campaigns.ts'
 import { describeFate, describeState, describeVerdict, describeWait } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
@@ -21,13 +22,30 @@ function sinceOf({ started_at: startedAt, ended_at: endedAt }: CampaignTarget) {
   return since === undefined ? '' : <Ago at={since} />
 }
 
+/** The push that went wrong on a workload; null where none did. */
+const hrefOfPush = ({
+  state,
+  workload_id: id,
+  result_hash: hash,
+  push_id: push,
+}: CampaignTarget): string | null =>
+  statesThat('went-wrong').includes(state) && hash !== undefined && push !== undefined
+    ? `/workloads/${id}/pushes/${hash}?push=${push}`
+    : null
+
 /** Why it stands so, and what it waits for. */
 function Why({ of: target, status }: { of: CampaignTarget; status: CampaignStatus }) {
   const [why, wait] = [describeFate(target), describeWait(target, status)]
+  const push = hrefOfPush(target)
   const rival = (target.waits_for ?? target.overtakes)?.campaign_id
   return (
     <>
-      {why} {rival === undefined ? wait : <a href={`/campaigns/${rival}`}>{wait}</a>}
+      {why} {rival === undefined ? wait : <a href={`/campaigns/${rival}`}>{wait}</a>}{' '}
+      {push !== null && (
+        <a class="link" href={push}>
+          {say(campaignTexts).seePush}
+        </a>
+      )}
     </>
   )
 }

@@ -23,6 +23,7 @@ import { Head, Pairs } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
 import { Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
+import { useVersionNames } from '../parts/version-name.tsx'
 import { TakenBack } from '../parts/version-taken-back.tsx'
 import { api } from '../state/endpoints.ts'
 import { lineOf } from '../state/names.ts'
@@ -335,20 +336,29 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
   const [tone] = lookOf(of)
   const isStarted = of.started_at !== undefined
   const isBegun = hasBegun(of)
+  const versionOf = useVersionNames([of])
   const { figures, targets, groups, isThere } = useParts(of)
   const [what, ...next] = describeCampaign(of, now, figures.data?.missed, lineOf)
-  if (!isThere)
+  if (!isThere || versionOf === null)
     return (
       <>
         <CampaignHead of={of} reload={reload} />
         <Waiting />
       </>
     )
+  const version = versionOf(of.change)
   return (
     <>
       <CampaignHead of={of} reload={reload} />
       {of.version_rolled_back && of.change.kind === 'version' && (
         <TakenBack number={of.change.number} by={of.version_rolled_back_by} />
+      )}
+      {version !== null && of.change.kind === 'version' && (
+        <p>
+          <a class="link" href={`/fleet-configs/${of.change.fleet_config_id}?version=${of.change.number}`}>
+            {version}
+          </a>
+        </p>
       )}
       {of.description !== '' && <p class="muted">{of.description}</p>}
       {/* Where the sentence below says the same of the campaign itself, it is not said twice. */}

@@ -4,17 +4,20 @@ import { describeReach } from '../i18n/campaign-sentences.ts'
 import { nameStatus } from '../i18n/campaign-status.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
-import { lookOf, toBar } from '../logic/campaigns.ts'
+import { formatNumber } from '../i18n/format.ts'
+import { CAMPAIGN_KINDS, lookOf, toBar, wrongState } from '../logic/campaigns.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
-import { Loaded } from '../parts/failure.tsx'
+import { Loaded, Waiting } from '../parts/failure.tsx'
 import { FreezeNotice } from '../parts/freeze-notice.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago, Mark, Track } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { countOf } from '../parts/tally.tsx'
+import { type NameVersion, useVersionNames } from '../parts/version-name.tsx'
 import { api } from '../state/endpoints.ts'
+import { hrefWith, query } from '../state/router.ts'
 import { can } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
@@ -34,32 +37,42 @@ export function CampaignMark({
 
 function Progress({ of }: { of: CampaignRecord }) {
   const total = of.plan?.target_count ?? 0
+  const wrong = wrongState(of)
   if (total === 0) return <span class="faint">–</span>
   return (
     <>
-      <Track parts={toBar(of.counts)} total={total} isSmall /> {describeReach(of.status, of.counts, total)}
+      <Track parts={toBar(of.counts)} total={total} isSmall /> {describeReach(of.status, of.counts, total)}{' '}
+      {wrong !== null && (
+        <a class="link" href={`/campaigns/${of.id}?state=${wrong}`}>
+          {say(campaignTexts).seeFailed}
+        </a>
+      )}
     </>
   )
 }
 
 /** The name of a campaign, which leads to it, with what its author says of it. */
-export const nameColumn = (): TableColumn<CampaignRecord> => ({
+export const nameColumn = (versionOf: NameVersion): TableColumn<CampaignRecord> => ({
   title: say(campaignTexts).column.name,
   look: 'text',
-  cell: ({ id, name, description }) => (
-    <>
-      <a class="name" href={`/campaigns/${id}`}>
-        {name}
-      </a>{' '}
-      {description !== '' && <span class="sub">{description}</span>}
-    </>
-  ),
+  cell: ({ id, name, description, change }) => {
+    const version = versionOf(change)
+    return (
+      <>
+        <a class="name" href={`/campaigns/${id}`}>
+          {name}
+        </a>{' '}
+        {description !== '' && <span class="sub">{description}</span>}{' '}
+        {version !== null && <span class="sub">{version}</span>}
+      </>
+    )
+  },
 })
 
-function listColumns(): TableColumn<CampaignRecord>[] {
+function listColumns(versionOf: NameVersion): TableColumn<CampaignRecord>[] {
   const { column } = say(campaignTexts)
   return [
-    nameColumn(),
+    nameColumn(versionOf),
     {
       title: column.state,
       cell: (campaign) => (
@@ -77,8 +90,41 @@ function listColumns(): TableColumn<CampaignRecord>[] {
 
 /** Campaigns as a table. */
 export function CampaignTable({ of }: { of: readonly CampaignRecord[] }) {
-  return <Table label={say(campaignTexts).title} columns={listColumns()} rows={of} keyOf={({ id }) => id} />
+  const versionOf = useVersionNames(of)
+  if (versionOf === null) return <Waiting />
+  const columns = listColumns(versionOf)
+  return <Table label={say(campaignTexts).title} columns={columns} rows={of} keyOf={({ id }) => id} />
 }
+
+/** Campaigns as a table that is narrowed by the address, with how many each of these would show. */
+function Narrowed({ of }: { of: readonly CampaignRecord[] }) {
+  const words = say(campaignTexts)
+  const wanted = KINDS.find((kind) => kind === query.value.get('show'))
+  const shown = wanted === undefined ? of : of.filter(CAMPAIGN_KINDS[wanted])
+  const link = (kind: (typeof KINDS)[number] | null, text: string) => (
+    <a
+      class="link"
+      key={kind}
+      aria-current={(wanted ?? null) === kind ? 'true' : undefined}
+      href={hrefWith({ show: kind })}
+    >
+      {text}
+    </a>
+  )
+  return (
+    <>
+      <nav class="actions" aria-label={words.showLabel}>
+        {link(null, words.everyone)}
+        {KINDS.map((kind) =>
+          link(kind, `${words.show[kind]} ${formatNumber(of.filter(CAMPAIGN_KINDS[kind]).length)}`),
+        )}
+      </nav>
+      {shown.length === 0 ? <p class="empty">{words.noneSuch}</p> : <CampaignTable of={shown} />}
+    </>
+  )
+}
+
+const KINDS = ['open', 'over', 'failures'] as const
 
 /** Every campaign, the newest first. */
 export function CampaignsPage() {
@@ -103,7 +149,7 @@ export function CampaignsPage() {
         <Loaded of={campaigns}>
           {(all) => (
             <>
-              {all.length > 0 && <CampaignTable of={all} />}
+              {all.length > 0 && <Narrowed of={all} />}
               {all.length + campaigns.outside === 0 && <p class="empty">{words.none}</p>}
               <OutsideScope count={campaigns.outside} />
             </>

@@ -208,6 +208,15 @@ test('a version that was taken back says so where it is listed, carried anew and
   await service.api.post(`/api/campaigns/${taken}/roll-back`, { comment: 'it loses spans' }, 200)
   await eventually('it is taken back', async () => (await read(taken)).status === 'rolled_back')
   const way = `/campaigns/${taken}`
+  // By name, in the list and on its own page.
+  await page.goto('/campaigns')
+  await page
+    .getByRole('row', { name: /To two/ })
+    .getByText('Back, version 2', { exact: true })
+    .waitFor()
+  await page.goto(way)
+  const carried = page.getByRole('link', { name: 'Back, version 2', exact: true })
+  await expect.poll(() => carried.getAttribute('href')).toBe(`/fleet-configs/${configId}?version=2`)
   await page.goto(`/fleet-configs/${configId}`)
   const listed = page.getByRole('row', { name: /Version 2/ }).getByRole('link', { name: 'rolled back' })
   expect(await listed.getAttribute('href')).toBe(way)

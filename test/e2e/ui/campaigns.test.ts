@@ -188,8 +188,29 @@ describe('a campaign', () => {
     await expect.poll(() => rows.first().textContent()).toMatch(/failed.*not part of this collector/)
     await page.getByRole('link', { name: /^failed 1/ }).click()
     await expect.poll(() => rows.count()).toBe(1)
-    // The workload says why and sends back here: there is no draft of its own to be corrected.
     const address = new URL(page.url()).pathname
+    // What failed is one click away: the push from the row, and the row from the list of campaigns.
+    const push = rows.first().getByRole('link', { name: 'See its push', exact: true })
+    await expect
+      .poll(() => push.getAttribute('href'))
+      .toMatch(/^\/workloads\/.+\/pushes\/[0-9a-f]{64}\?push=/)
+    await page.goto('/campaigns')
+    const listed = page.getByRole('row', { name: /To Kafka/ })
+    await listed.getByRole('link', { name: 'See what failed', exact: true }).click()
+    await expect.poll(() => rows.count()).toBe(1)
+    expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(`${address}?state=failed`)
+    // The list is narrowed to those that are open, over, or went wrong somewhere.
+    await page.goto('/campaigns')
+    await listed.waitFor()
+    await page.getByRole('link', { name: /^with failures \d+$/ }).click()
+    await listed.waitFor()
+    await expect.poll(() => page.getByRole('row', { name: /Faster batches/ }).count()).toBe(0)
+    await page.getByRole('link', { name: /^over \d+$/ }).click()
+    await expect.poll(() => listed.count()).toBe(0)
+    await expect.poll(() => findBarriers(page)).toEqual([])
+    await page.goto(`${address}?state=failed`)
+    await expect.poll(() => rows.count()).toBe(1)
+    // The workload says why and sends back here: there is no draft of its own to be corrected.
     await rows.first().getByRole('link').first().click()
     const banner = page.getByRole('status').filter({ hasText: 'A campaign brought it' })
     await banner.filter({ hasText: /Cause: A component is not part of this collector/ }).waitFor()
