@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks'
 import { baseOfReport } from '../../../lib/configs/effective/base-of-report.ts'
 import { namesProduction } from '../../../lib/model/production.ts'
 import { environmentOf } from '../../../lib/model/workload-states.ts'
+import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { ValidationMessage, ValidationResult } from '../../../lib/wire/validation.ts'
@@ -387,12 +388,12 @@ function StartsBroken({ workload, base, hash }: { workload: WorkloadRecord; base
 }
 
 /** What to know before a draft is written. */
-function Notices({ workload, base }: { workload: WorkloadRecord; base: Base }) {
+function Notices({ workload, base, standing }: Pick<DraftProps, 'workload' | 'standing'> & { base: Base }) {
   const wanted = wantedHash()
   return (
     <>
-      <FrozenNotice workloadId={workload.id} can="askedNow" />
-      <UnderFleetConfig workloadId={workload.id} />
+      <FrozenNotice standing={standing} can="askedNow" />
+      <UnderFleetConfig standing={standing} />
       <FailedBefore workloadId={workload.id} hash={wanted} />
       <LastChangeFailed workloadId={workload.id} from={wanted ?? base.failedHash} />
       {base.failedHash !== null && <StartsBroken workload={workload} base={base} hash={base.failedHash} />}
@@ -451,15 +452,15 @@ function Judged({
   )
 }
 
-function Draft({
-  workload,
-  begun,
-  isManaged,
-}: {
+interface DraftProps {
   workload: WorkloadRecord
   begun: Base
+  /** What keeps the workload from pushes; null until that is known. */
+  standing: FleetStanding | null
   isManaged: boolean
-}) {
+}
+
+function Draft({ workload, begun, standing, isManaged }: DraftProps) {
   const { base, hasMoved, take } = useKeptBase(workload, begun)
   const draft = useDraft(workload, base)
   const text = draft.text.value
@@ -481,7 +482,7 @@ function Draft({
   return (
     <div class="two" style={{ marginTop: '24px' }}>
       <div class="stack">
-        <Notices workload={workload} base={base} />
+        <Notices workload={workload} base={base} standing={standing} />
         {hasMoved && <BaseMoved workload={workload} onTake={take && takeNew} />}
         <DraftPane
           workload={workload}
@@ -511,7 +512,8 @@ export function ChangePage({ params }: { params: Record<string, string> }) {
   const words = say(changeTexts)
   const id = params['id'] ?? ''
   const workload = useResource(`workload:${id}`, (abort) => api.workload(id, abort), touchesWorkload(id))
-  const git = useInGit(id, useStanding(id))
+  const standing = useStanding(id)
+  const git = useInGit(id, standing)
   const start = `${query.value.get('template') ?? ''}:${query.value.get('hash') ?? ''}`
   const mayRead = may('config:read_content')
   const base = useResource(workload.data && mayRead ? `base:${id}:${start}` : null, (abort) =>
@@ -530,7 +532,13 @@ export function ChangePage({ params }: { params: Record<string, string> }) {
           {mayRead && (
             <Loaded of={base}>
               {(loaded) => (
-                <Draft key={start} workload={data} begun={loaded} isManaged={git.keptBy !== null} />
+                <Draft
+                  key={start}
+                  workload={data}
+                  begun={loaded}
+                  standing={standing.data}
+                  isManaged={git.keptBy !== null}
+                />
               )}
             </Loaded>
           )}

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { environmentOf } from '../../../lib/model/workload-states.ts'
 import type { ApprovalPushRequest, ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
@@ -9,13 +10,14 @@ import { isWaiting } from '../logic/requests.ts'
 import { areStagesSuggested, listStageSizes } from '../logic/stages.ts'
 import { bind, TextArea, TextField } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
-import { FleetStandingNote, useStanding } from '../parts/fleet-standing.tsx'
+import { FleetStandingNote } from '../parts/fleet-standing.tsx'
 import { FormDialog } from '../parts/form.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { callOf } from '../state/names.ts'
 import { navigate } from '../state/router.ts'
 import { can } from '../state/session.ts'
+import type { Resource } from '../state/use-resource.ts'
 import { Stages, useStages } from './push-stages.tsx'
 import { FailedBefore, SaidSince } from './review-notices.tsx'
 
@@ -24,6 +26,7 @@ interface PushDialogProps {
   approval: ApprovalRecord
   isProduction: boolean
   plan: ConfigPlan | null
+  standing: Resource<FleetStanding>
   isBreakGlass: boolean
   onClose: () => void
   reload: () => void
@@ -73,10 +76,9 @@ async function showPush(
 
 /** Ask what a push needs, more of it in production and where the glass is broken, and push. */
 export function PushDialog(props: PushDialogProps) {
-  const { workload, approval, isBreakGlass, onClose, reload } = props
+  const { workload, approval, standing, isBreakGlass, onClose, reload } = props
   const words = say(changeTexts)
   const form = usePushForm(props)
-  const standing = useStanding(workload.id)
   const { stages, asksProduction } = form
   const { wanted } = stages
   const name = callOf(workload)

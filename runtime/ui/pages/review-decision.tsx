@@ -14,7 +14,6 @@ import { standingTexts } from '../i18n/standing.ts'
 import { isWaiting } from '../logic/requests.ts'
 import { ApprovalHelp, UnknownAuthors, Way } from '../parts/approval-help.tsx'
 import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.tsx'
-import { useStanding } from '../parts/fleet-standing.tsx'
 import { Form, FormDialog } from '../parts/form.tsx'
 import { refuseOwn, Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
@@ -36,12 +35,9 @@ interface DecisionProps {
   workload: WorkloadRecord
   approval: ApprovalRecord
   plan: ConfigPlan | null
-  reload: () => void
-}
-
-/** What keeps the workload from pushes, and who keeps its config in Git. */
-interface Standing {
+  /** What keeps the workload from pushes, and who keeps its config in Git. */
   standing: Resource<FleetStanding>
+  reload: () => void
 }
 
 /** What ends it on this very workload where nobody can approve: going back to the text, or asking for it otherwise. */
@@ -108,7 +104,7 @@ function Count({
 }
 
 /** Approve it, where it waits for that, or ask for changes, which whoever pushes it is shown. */
-function Answer({ workload, approval, standing, reload }: DecisionProps & Standing) {
+function Answer({ workload, approval, standing, reload }: DecisionProps) {
   const words = say(changeTexts)
   const comment = useSignal('')
   const isBusy = useSignal(false)
@@ -174,7 +170,7 @@ function EndDialog({
   ending,
   reload,
   onClose,
-}: Omit<DecisionProps, 'plan'> & { ending: Ending; onClose: () => void }) {
+}: Omit<DecisionProps, 'plan' | 'standing'> & { ending: Ending; onClose: () => void }) {
   const words = say(changeTexts)
   const comment = useSignal('')
   const isReject = ending === 'reject'
@@ -212,7 +208,7 @@ function Closed({
   workload,
   approval,
   onEdit,
-}: Omit<DecisionProps, 'plan' | 'reload'> & { onEdit: () => void }) {
+}: Omit<DecisionProps, 'plan' | 'standing' | 'reload'> & { onEdit: () => void }) {
   const words = say(changeTexts)
   const { status } = approval
   const hash = approval.config_hash ?? approval.draft_hash
@@ -251,8 +247,7 @@ function Choices({
   standing,
   onAsk,
   onEdit,
-}: Omit<DecisionProps, 'reload' | 'workload'> &
-  Standing & { onAsk: (what: Asking) => void; onEdit: () => void }) {
+}: Omit<DecisionProps, 'reload' | 'workload'> & { onAsk: (what: Asking) => void; onEdit: () => void }) {
   const words = say(changeTexts)
   // What is approved is not pushed while a freeze lasts, unless somebody breaks the glass.
   const freeze = standing.data?.freeze ?? null
@@ -307,9 +302,8 @@ function Choices({
 
 /** What can be decided about a request now. */
 export function ReviewDecision({ isProduction, ...props }: DecisionProps & { isProduction: boolean }) {
-  const { workload, approval, plan, reload } = props
+  const { workload, approval, plan, standing, reload } = props
   const { about: what, open, close } = useDialog<Asking>()
-  const standing = useStanding(workload.id)
   const editAgain = () => {
     beginDraft(workload.id, approval.draft_yaml)
     navigate(`/workloads/${workload.id}/change`)
@@ -319,15 +313,21 @@ export function ReviewDecision({ isProduction, ...props }: DecisionProps & { isP
   return (
     <section class="pane stack">
       <Count workload={workload} approval={approval} onEdit={editAgain} />
-      {isWaiting(approval) ? <Answer {...props} standing={standing} /> : <SaidSince approval={approval} />}
+      {isWaiting(approval) ? <Answer {...props} /> : <SaidSince approval={approval} />}
       <Choices approval={approval} plan={plan} standing={standing} onEdit={editAgain} onAsk={open} />
-      {!isWaiting(approval) && <Answer {...props} standing={standing} />}
+      {!isWaiting(approval) && <Answer {...props} />}
       {approval.ends_at !== undefined && (
         <p class="muted">{say(changeTexts).endsAt(formatDay(approval.ends_at))}</p>
       )}
       {(what === 'reject' || what === 'withdraw') && <EndDialog {...dialog} ending={what} />}
       {(what === 'push' || what === 'glass') && (
-        <PushDialog {...dialog} isProduction={isProduction} plan={plan} isBreakGlass={what === 'glass'} />
+        <PushDialog
+          {...dialog}
+          isProduction={isProduction}
+          plan={plan}
+          standing={standing}
+          isBreakGlass={what === 'glass'}
+        />
       )}
     </section>
   )

@@ -1,4 +1,5 @@
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -11,7 +12,6 @@ import { describeReason } from '../i18n/trouble.ts'
 import { appliedHashes } from '../logic/pushes.ts'
 import { saidSinceApproval, titleOf } from '../logic/requests.ts'
 import { findStillThere, pickTouched } from '../logic/still-there.ts'
-import { useStanding } from '../parts/fleet-standing.tsx'
 import { useApproved } from '../state/approved.ts'
 import { api } from '../state/endpoints.ts'
 import { may, me } from '../state/session.ts'
@@ -213,9 +213,9 @@ export function ApprovedBeside({ approval }: { approval: ApprovalRecord }) {
 }
 
 /** That the workload is under a fleet config, and that a push to it alone will hold it; nothing where it is not. */
-export function UnderFleetConfig({ workloadId }: { workloadId: string }) {
+export function UnderFleetConfig({ standing }: { standing: FleetStanding | null }) {
   const words = say(standingTexts)
-  const config = useStanding(workloadId).data?.fleet_config
+  const config = standing?.fleet_config
   if (!config) return null
   return (
     <div class="notice t-warn" role="note">
@@ -228,14 +228,14 @@ export function UnderFleetConfig({ workloadId }: { workloadId: string }) {
 
 /** That the workload is frozen, until when and why, and what can be done about a change meanwhile. */
 export function FrozenNotice({
-  workloadId,
+  standing,
   can,
 }: {
-  workloadId: string
+  standing: FleetStanding | null
   can: 'askedNow' | 'approvedNow' | 'pushedLater'
 }) {
   const words = say(reviewNoticeTexts)
-  const freeze = useStanding(workloadId).data?.freeze
+  const freeze = standing?.freeze
   if (!freeze) return null
   return (
     <div class="notice t-warn" role="note">

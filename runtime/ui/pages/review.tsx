@@ -2,6 +2,7 @@ import { useMemo } from 'preact/hooks'
 import { baseInWordsOf } from '../../../lib/configs/effective/base-of-report.ts'
 import { environmentOf } from '../../../lib/model/workload-states.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts, sayNotOurs } from '../i18n/change.ts'
@@ -12,6 +13,7 @@ import { workableHashOf } from '../logic/workloads.ts'
 import { CodeView, CompareView } from '../parts/code.tsx'
 import { unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { useStanding } from '../parts/fleet-standing.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
 import { headingOf } from '../parts/workload-link.tsx'
@@ -87,10 +89,12 @@ function Notices({
   workload,
   approval,
   plan,
+  standing,
 }: {
   workload: WorkloadRecord
   approval: ApprovalRecord
   plan: ConfigPlan | null
+  standing: FleetStanding | null
 }) {
   const hasMoved = (approval.base_config_hash ?? '') !== (workload.active_config_hash ?? '')
   return (
@@ -100,10 +104,10 @@ function Notices({
       <FailedLast workloadId={workload.id} approval={approval} />
       <ApprovedBeside approval={approval} />
       <FrozenNotice
-        workloadId={workload.id}
+        standing={standing}
         can={approval.status === 'approved' ? 'pushedLater' : 'approvedNow'}
       />
-      <UnderFleetConfig workloadId={workload.id} />
+      <UnderFleetConfig standing={standing} />
       {hasMoved && (
         <div class="notice t-warn">
           <div>{say(changeTexts).baseMoved}</div>
@@ -117,6 +121,7 @@ function Notices({
 function Deciding({
   workload,
   approval,
+  standing,
   reload,
   validation,
   plan,
@@ -124,6 +129,7 @@ function Deciding({
 }: ReturnType<typeof useReview> & {
   workload: WorkloadRecord
   approval: ApprovalRecord
+  standing: Resource<FleetStanding>
   reload: () => void
 }) {
   const policy = plan && <PolicyPane key="policy" plan={plan} />
@@ -152,6 +158,7 @@ function Deciding({
         workload={workload}
         approval={approval}
         plan={plan}
+        standing={standing}
         isProduction={isProduction}
         reload={reload}
       />
@@ -181,10 +188,11 @@ function Review({
   const isClosed = isOver(approval)
   const before = useBefore(workload, approval)
   const review = useReview(workload, approval)
+  const standing = useStanding(workload.id)
   const { validation, plan } = review
   return (
     <>
-      {!isClosed && <Notices workload={workload} approval={approval} plan={plan} />}
+      {!isClosed && <Notices workload={workload} approval={approval} plan={plan} standing={standing.data} />}
       <div class="two reviewed">
         <div class="stack">
           {approval.draft_yaml === '' && <p class="muted">{words.draftNotKept}</p>}
@@ -213,7 +221,13 @@ function Review({
             </>
           )}
         </div>
-        <Deciding workload={workload} approval={approval} reload={of.reload} {...review} />
+        <Deciding
+          workload={workload}
+          approval={approval}
+          standing={standing}
+          reload={of.reload}
+          {...review}
+        />
       </div>
     </>
   )
