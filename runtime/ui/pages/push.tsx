@@ -29,6 +29,7 @@ import { callOf } from '../state/names.ts'
 import { query } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
 import { usePolling } from '../state/use-polling.ts'
+import { titleOfRequest, useRequest } from '../state/use-request.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import { BrokenGlass } from './push-glass.tsx'
 import { StageBar } from './rollout.tsx'
@@ -219,22 +220,6 @@ function DidItHelp({ push, workload }: { push: RevisionRecord; workload: Workloa
   )
 }
 
-/** The request that a push carries out, for those who may see requests, and whether that is still to come. */
-function useRequest(
-  workloadId: string,
-  push: RevisionRecord | null,
-): { asked: ApprovalRecord | null; isAwaited: boolean } {
-  const approvalId = push?.approval_id
-  const isShown = approvalId !== undefined && can('config_safety.approvals') && may('config:request')
-  const request = useResource(isShown ? `approval:${approvalId}` : null, (abort) =>
-    api.approval(workloadId, approvalId ?? '', abort),
-  )
-  return {
-    asked: request.data,
-    isAwaited: isShown && request.data === null && request.failure === null,
-  }
-}
-
 interface RequestProps {
   push: RevisionRecord
   history: readonly RevisionRecord[]
@@ -343,8 +328,8 @@ function Body({
 /** The title of a push: the first line of its request's comment, else its hash. */
 function titleOf(hash: string, push: RevisionRecord | null, asked: ApprovalRecord | null): string {
   const words = say(pushTexts)
-  const said = asked?.request_comment.split('\n')[0]?.trim()
-  if (said) return said
+  const said = titleOfRequest(asked)
+  if (said !== null) return said
   return push?.is_rollback ? words.backTo(shortHash(hash)) : words.title(shortHash(hash))
 }
 
@@ -411,7 +396,7 @@ export function PushPage({ params }: { params: Record<string, string> }) {
   usePolling(isRunning, convergence.reload, POLL_MS)
   const push =
     history.data?.find((row) => (pushId ? row.push_id === pushId : row.config_hash === hash)) ?? null
-  const { asked, isAwaited } = useRequest(id, push)
+  const { asked, isAwaited } = useRequest(id, push?.approval_id)
   // What it is called and what stands in its parts comes from all of these: shown one by one they would push each other.
   const isKnown = !isAwaited && (history.data !== null || history.failure !== null)
   return (

@@ -30,7 +30,7 @@ import { Causes } from '../parts/causes.tsx'
 import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.tsx'
 import { CorrectLink } from '../parts/correct-link.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { Loaded } from '../parts/failure.tsx'
+import { Loaded, Waiting } from '../parts/failure.tsx'
 import { useStanding } from '../parts/fleet-standing.tsx'
 import type { Shape } from '../parts/icons.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
@@ -44,6 +44,7 @@ import { useDialog } from '../state/use-dialog.ts'
 import { useFailing } from '../state/use-failing.ts'
 import { useNow } from '../state/use-now.ts'
 import { usePolling } from '../state/use-polling.ts'
+import { titleOfRequest, useRequest } from '../state/use-request.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import { describeComplaint } from './workload-sentence.tsx'
 
@@ -563,6 +564,7 @@ export function RolloutPage({ params }: { params: Record<string, string> }) {
   const workload = useResource(`workload:${id}`, (abort) => api.workload(id, abort), touches)
   const rollout = useResource(`rollout:${rolloutId}`, (abort) => api.rollout(id, rolloutId, abort), touches)
   const isRunning = rollout.data?.status === 'running'
+  const { asked, isAwaited } = useRequest(id, rollout.data?.approval_id)
   // The hub tells of changes; while it runs, a slow poll covers what the hub coalesces.
   usePolling(isRunning, rollout.reload, POLL_MS)
   return (
@@ -570,11 +572,14 @@ export function RolloutPage({ params }: { params: Record<string, string> }) {
       {(data) => {
         const [tone, shape] = LOOK[data.status]
         const name = workload.data ? callOf(workload.data) : id
+        if (isAwaited) return <Waiting title={words.title} />
+        const said = titleOfRequest(asked)
+        const title = said === null ? words.title : `${words.title} · ${said}`
         return (
           <>
             <Head
-              title={words.title}
-              inTab={`${name} · ${words.title}`}
+              title={title}
+              inTab={`${name} · ${title}`}
               beside={
                 <>
                   <Mark tone={tone} shape={shape}>

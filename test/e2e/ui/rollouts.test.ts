@@ -56,7 +56,7 @@ async function pushInStages(shares: string, seconds: string): Promise<void> {
   await dialog.getByLabel('Shares of the instances, in percent').fill(shares)
   await dialog.getByLabel('Wait after each stage, in seconds').fill(seconds)
   await dialog.getByRole('button', { name: 'Push now' }).click()
-  await page.getByRole('heading', { name: 'Staged rollout', level: 1 }).waitFor()
+  await page.getByRole('heading', { name: 'Staged rollout · Faster batches', level: 1 }).waitFor()
 }
 
 const stages = () => page.getByRole('list', { name: 'Stages' }).getByRole('listitem')
