@@ -191,20 +191,3 @@ test('so does one for which the glass is broken, since nobody has approved it', 
   await expect.poll(() => dialog.getByLabel('Roll out in stages').isChecked()).toBe(true)
   expect(seen.complaints).toEqual([])
 })
-
-test('what keeps a workload from pushes is read once for a request and for its push', async () => {
-  const id = await approve(trial, GATEWAY_FASTER, 'Read once')
-  const asked: string[] = []
-  page.on('request', (request) => {
-    if (request.url().endsWith(`/api/workloads/${trial}/fleet-config`)) asked.push(request.url())
-  })
-  await page.goto(`/workloads/${trial}/changes/${id}`)
-  await page.getByRole('button', { name: 'Push', exact: true }).click()
-  await page
-    .getByRole('dialog')
-    .getByText(/^To trial/)
-    .waitFor()
-  await page.waitForLoadState('networkidle')
-  expect(asked).toHaveLength(1)
-  expect(seen.complaints).toEqual([])
-})
