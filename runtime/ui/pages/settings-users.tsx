@@ -31,8 +31,14 @@ function useGroupNames(): string[] {
 }
 
 /** Whether other groups of an account end the exception of the only person who may approve. */
-const endsWith = (ending: readonly string[], after: readonly string[], before: readonly string[] = []) =>
-  after.some((name) => ending.includes(name)) && !before.some((name) => ending.includes(name))
+function endsWith(
+  policy: ApprovalPolicyRecord | null,
+  after: readonly string[],
+  before: readonly string[] = [],
+): boolean {
+  const ending = policy?.sole_approver_ends_with ?? []
+  return after.some((name) => ending.includes(name)) && !before.some((name) => ending.includes(name))
+}
 
 /** Says that a group ends the exception of the only person who may approve, and where nothing can be approved then. */
 export function EndsSoleApprover({ policy }: { policy: ApprovalPolicyRecord | null }) {
@@ -49,13 +55,10 @@ export function EndsSoleApprover({ policy }: { policy: ApprovalPolicyRecord | nu
 }
 
 function NewUser({
-  ending,
   policy,
   onClose,
   onDone,
 }: {
-  /** The groups that end the exception of the only person who may approve. */
-  ending: readonly string[]
   policy: ApprovalPolicyRecord | null
   onClose: () => void
   onDone: () => void
@@ -105,7 +108,7 @@ function NewUser({
           groups.value = chosen
         }}
       />
-      {endsWith(ending, groups.value) && <EndsSoleApprover policy={policy} />}
+      {endsWith(policy, groups.value) && <EndsSoleApprover policy={policy} />}
     </FormDialog>
   )
 }
@@ -113,13 +116,11 @@ function NewUser({
 /** The groups of a user, to be changed once it was read what changes. */
 function ChangeGroups({
   user,
-  ending,
   policy,
   onClose,
   onDone,
 }: {
   user: UserRecord
-  ending: readonly string[]
   policy: ApprovalPolicyRecord | null
   onClose: () => void
   onDone: () => void
@@ -149,7 +150,7 @@ function ChangeGroups({
         }}
       />
       <GroupChanges id={id} name={email} before={before} after={chosen.value} />
-      {endsWith(ending, chosen.value, before) && <EndsSoleApprover policy={policy} />}
+      {endsWith(policy, chosen.value, before) && <EndsSoleApprover policy={policy} />}
     </FormDialog>
   )
 }
@@ -342,7 +343,6 @@ export function UsersSection() {
     policy.reload()
   }
   const { about, open, close, done } = useDialog<Open>(reload)
-  const ending = policy.data?.sole_approver_ends_with ?? []
   return (
     <>
       <SecondPerson />
@@ -363,11 +363,9 @@ export function UsersSection() {
           />
         )}
       </Loaded>
-      {about?.kind === 'new' && (
-        <NewUser ending={ending} policy={policy.data} onClose={close} onDone={done} />
-      )}
+      {about?.kind === 'new' && <NewUser policy={policy.data} onClose={close} onDone={done} />}
       {about?.kind === 'groups' && (
-        <ChangeGroups user={about.user} ending={ending} policy={policy.data} onClose={close} onDone={done} />
+        <ChangeGroups user={about.user} policy={policy.data} onClose={close} onDone={done} />
       )}
       {about?.kind === 'rights' && (
         <RightsDialog id={about.user.id} name={about.user.email} onClose={close} />

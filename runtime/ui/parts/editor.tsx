@@ -63,12 +63,17 @@ function showMeant(view: EditorView, path: string): void {
   })
 }
 
-/** Show findings in the text. */
-function useMarks(view: { current: EditorView | null }, marks: readonly CodeMark[] | undefined): void {
+/** Show findings in the text, and where its writing begins. */
+function useMarks(
+  view: { current: EditorView | null },
+  marks: readonly CodeMark[] | undefined,
+  begin: number | null,
+): void {
   useEffect(() => {
     const now = view.current
     if (now && marks) now.dispatch(setDiagnostics(now.state, toDiagnostics(now.state, marks)))
   }, [marks])
+  useBegin(view, begin)
 }
 
 /** Put the cursor on the line where the writing begins, once that is known, unless somebody has moved it or written. */
@@ -143,8 +148,7 @@ export function Editor(props: EditorProps) {
     if (now && now.state.doc.toString() !== text)
       now.dispatch({ changes: { from: 0, to: now.state.doc.length, insert: text } })
   }, [wanted])
-  useMarks(view, marks)
-  useBegin(view, begin)
+  useMarks(view, marks, begin)
   if (!isEditable) return <div class={isFault ? 'code fault' : 'code'} ref={host} />
   return (
     <>
