@@ -15,6 +15,7 @@ import { query, setQuery } from '../state/router.ts'
 import { can } from '../state/session.ts'
 import { useDebounced } from '../state/use-debounced.ts'
 import { usePages } from '../state/use-pages.ts'
+import { isNarrow } from '../state/viewport.ts'
 
 const FILTERS = ['text', 'workload', 'person', 'kind', 'outcome', 'from', 'to'] as const
 
@@ -34,9 +35,8 @@ function Filters() {
     value: toLocalField(query.value.get(key) ?? ''),
     onValue: (value: string) => setQuery({ [key]: fromLocalField(value) }),
   })
-  return (
-    <div class="tools filters">
-      <TextField label={words.text} hint={words.textHint} {...bound('text')} />
+  const rest = (
+    <>
       <TextField label={words.workload} hint={words.workloadHint} {...bound('workload')} />
       <TextField label={words.person} hint={words.personHint} {...bound('person')} />
       <Select
@@ -54,6 +54,21 @@ function Filters() {
       />
       <TextField label={words.from} type="datetime-local" {...time('from')} />
       <TextField label={words.to} type="datetime-local" {...time('to')} />
+    </>
+  )
+  // On a phone they would be all that is seen; one that is set is shown.
+  const isSet = FILTERS.some((key) => key !== 'text' && query.value.has(key))
+  return (
+    <div class="tools filters">
+      <TextField label={words.text} hint={words.textHint} {...bound('text')} />
+      {isNarrow.value ? (
+        <details open={isSet}>
+          <summary>{words.moreFilters}</summary>
+          <div class="tools filters">{rest}</div>
+        </details>
+      ) : (
+        rest
+      )}
     </div>
   )
 }

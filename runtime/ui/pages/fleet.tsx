@@ -44,12 +44,20 @@ const HEIGHTS: Record<typeof density.value, (line: Line) => number> = {
 /** Of a narrow row with name and config, and of each line that says what is wrong with it. */
 const NARROW = { row: 46, line: 17 }
 
-/** A narrow row is as high as what it says. */
-function narrowHeight(line: Line): number {
-  const trouble = line.kind === 'row' ? line.row.trouble : undefined
-  if (!trouble) return NARROW.row
-  return NARROW.row + NARROW.line * (sayBeneath(trouble) === '' ? 1 : 2)
-}
+/** What stands beside the text of a narrow row, and how wide a letter is at the most on average, in px. */
+const BESIDE_TEXT = 96
+const LETTER = 6.6
+/** Lines of a reason that are shown; the styles have the same number. */
+const REASON_LINES = 3
+
+/** A narrow row is as high as what it says, where so many letters fit in a line: there is no pointer for what is cut. */
+const narrowHeights = (letters: number) =>
+  function narrowHeight(line: Line): number {
+    const trouble = line.kind === 'row' ? line.row.trouble : undefined
+    if (!trouble) return NARROW.row
+    const reason = Math.min(Math.ceil(sayBeneath(trouble).length / letters), REASON_LINES)
+    return NARROW.row + NARROW.line * (1 + reason)
+  }
 
 const isFilter = (text: string | null): text is FleetFilter => text !== null && text in FLEET_FILTERS
 const isSort = (text: string | null): text is FleetSort => text !== null && text in FLEET_SORTS
@@ -252,6 +260,8 @@ function FleetRows({ view, chosen, of }: { view: View; chosen: readonly string[]
   const { rows, waiting, isOver, letIn } = of
   const closed = useClosedGroups(view.group)
   const fold = useFold(rows, view, isOver.value)
+  const letters = Math.floor((pageWidth.value - BESIDE_TEXT) / LETTER)
+  const narrowHeight = useMemo(() => narrowHeights(letters), [letters])
   const lines = useMemo(
     () => toLines(rows, view, closed.keys, fold),
     [rows, view.group, view.sort, view.isDescending, closed.keys, fold, isNarrow.value],

@@ -83,7 +83,7 @@ function sayPushed(pushes: readonly EvidenceItem[]): string {
 function Runs({ configs }: { configs: readonly EvidenceItem[] }) {
   const words = say(reportSummaryTexts)
   return (
-    <ul class="list">
+    <ul class="lines">
       {configs.slice(0, RUNS_SHOWN).map(({ id, facts }) => (
         <li key={id}>
           <WorkloadLink id={String(facts['workload_id'] ?? '')} />{' '}

@@ -149,7 +149,7 @@ test('on a phone the host that an error is about is whole, in French too: it is 
       since: new Date(Date.now() - 47 * 60_000).toISOString(),
       count: 1,
       total: 1,
-      component: 'exporter:otlphttp/eu',
+      component: 'exporter:otlphttp/eu-west-for-the-checkout',
       error_cause: 'connection_failed',
       error_parameters: { unknown_host: 'telemetry.exmaple.com' },
     }
@@ -167,6 +167,12 @@ test('on a phone the host that an error is about is whole, in French too: it is 
     return range.getBoundingClientRect().right - part.closest('.beneath')!.getBoundingClientRect().right
   })
   expect(over).toBeLessThanOrEqual(0)
+  // All of it is there, and its row is as high as that: a finger does not hover.
+  const hidden = await reason.evaluate((part) => {
+    const [line, cell] = [part.closest('.beneath')!, part.closest('td')!]
+    return [line.scrollHeight - line.clientHeight, cell.scrollHeight - cell.clientHeight]
+  })
+  expect(Math.max(...hidden)).toBeLessThanOrEqual(0)
   await service.api.call('PUT', '/api/me/preferences', { theme: 'light', language: 'en' })
   await seen.context.close()
 })
