@@ -31,14 +31,14 @@ export function namingOfAgents(labels: ProductionFacts['labels']): Naming | null
   return label && { by: 'agents', ...label }
 }
 
-/** What names production first; null where nothing does. One that does is enough. */
+/** What names production; null where nothing does. One that does is enough; of several, that which lasts is told. */
 export function findProduction(facts: ProductionFacts): Naming | null {
-  const asked = [facts.targetEnv, facts.targetGroup].find(namesProduction)
-  if (asked !== undefined) return { by: 'request', key: '', value: asked }
   const trusted = Object.entries(facts.trustedLabels).find(([, value]) => namesProduction(value))
   if (trusted !== undefined) return { by: 'trusted', key: trusted[0], value: trusted[1] }
   const reported = namingOfAgents(facts.labels)
-  return reported !== null && namesProduction(reported.value) ? reported : null
+  if (reported !== null && namesProduction(reported.value)) return reported
+  const asked = [facts.targetEnv, facts.targetGroup].find(namesProduction)
+  return asked === undefined ? null : { by: 'request', key: '', value: asked }
 }
 
 /**

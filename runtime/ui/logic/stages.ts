@@ -36,13 +36,26 @@ export function readShares(text: string): number[] | null {
   return [...new Set(shares)].sort((a, b) => a - b)
 }
 
-/** The stages to ask for: the shares, and everybody else as the last one. */
+/** How many of so many instances a share reaches. */
+const sizeOf = (percentage: number, connected: number): number =>
+  Math.min(connected, Math.max(1, Math.ceil((connected * percentage) / 100)))
+
+/** The stages to ask for: the shares, but for those that reach nobody new, and everybody else as the last one. */
 export function toStageRequests(
   shares: readonly number[],
   dwellSeconds: number,
   gates: readonly RolloutGateName[],
+  connected: number,
 ): RolloutStageRequest[] {
-  return [...shares, 100].map((percentage) => ({
+  let reached = 0
+  const kept = shares.filter((share) => {
+    const size = sizeOf(share, connected)
+    // The last stage has somebody left as well.
+    const isStep = connected < 2 || (size > reached && size < connected)
+    if (isStep) reached = size
+    return isStep
+  })
+  return [...kept, 100].map((percentage) => ({
     percentage,
     dwell_seconds: dwellSeconds,
     gates: [...gates],
@@ -51,6 +64,4 @@ export function toStageRequests(
 
 /** How many instances in all each stage will reach, of those that are connected. */
 export const listStageSizes = (stages: readonly RolloutStageRequest[], connected: number): number[] =>
-  stages.map(({ percentage = 100 }) =>
-    Math.min(connected, Math.max(1, Math.ceil((connected * percentage) / 100))),
-  )
+  stages.map(({ percentage = 100 }) => sizeOf(percentage, connected))

@@ -182,7 +182,7 @@ function Excluded({
 function UsualStages({ isStaged, connected }: { isStaged: boolean; connected: number }) {
   const words = say(changeTexts)
   if (!isStaged) return <p class="muted spaced">{words.reachAtOnce}</p>
-  const stages = toStageRequests(USUAL_STAGES.shares, USUAL_STAGES.dwellSeconds, [])
+  const stages = toStageRequests(USUAL_STAGES.shares, USUAL_STAGES.dwellSeconds, [], connected)
   return (
     <p class="spaced">
       {words.reachStages(words.stagePreview(listStageSizes(stages, connected), connected))}

@@ -40,7 +40,7 @@ function usePushForm({ workload, isProduction, plan, isBreakGlass }: PushDialogP
   const asksProduction = useSignal(isProduction)
   const connected = workload.connected_instance_count
   const isStaged = areStagesSuggested(plan, { isProduction, connected })
-  const stages = useStages(isStaged && can('config_safety.canary_rollout'))
+  const stages = useStages(isStaged && can('config_safety.canary_rollout'), connected)
   const name = callOf(workload)
   const isTyped = typed.value.trim() === name
   const lacksComment = comment.value.trim() === ''

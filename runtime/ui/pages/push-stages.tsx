@@ -13,7 +13,7 @@ const DWELL_SECONDS_MAX = 604_800
  * The stages of a push as its form holds them, on where they are suggested until somebody says otherwise: that may be known
  * a moment after the form is open. `wanted` is what is asked for, null when nothing is or something is wrong.
  */
-export function useStages(isSuggested: boolean) {
+export function useStages(isSuggested: boolean, connected: number) {
   const chosen = useSignal<boolean | null>(null)
   const isOn = chosen.value ?? isSuggested
   const shares = useSignal(USUAL_STAGES.shares.join(', '))
@@ -29,7 +29,7 @@ export function useStages(isSuggested: boolean) {
       : Number.isInteger(seconds) && seconds >= 0 && seconds <= DWELL_SECONDS_MAX
         ? null
         : words.stageDwellFault
-  const wanted = isOn && fault === null ? toStageRequests(read ?? [], seconds, gates.value) : null
+  const wanted = isOn && fault === null ? toStageRequests(read ?? [], seconds, gates.value, connected) : null
   return { isOn, chosen, isSuggested, shares, dwell, gates, fault, wanted }
 }
 

@@ -296,7 +296,7 @@ function Steer({ of, name, nameOf, reload }: SteerProps) {
     <>
       <div class="actions">
         {steps.map(([step, text, hint, reason]) => (
-          <span key={step}>
+          <span key={step} class="actions">
             <Action
               kind={step === urged ? 'primary' : ''}
               reason={unless('workload:push_config') ?? reason}

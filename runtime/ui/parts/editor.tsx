@@ -76,11 +76,14 @@ function useMarks(
   useBegin(view, begin)
 }
 
-/** Put the cursor on the line where the writing begins, once that is known, unless somebody has moved it or written. */
+/** Put the cursor once on the line where the writing begins, when that is known, unless somebody writes already. */
 function useBegin(view: { current: EditorView | null }, begin: number | null): void {
+  const hasBegun = useRef(false)
   useEffect(() => {
     const now = view.current
-    if (begin === null || now === null || now.state.selection.main.head > 0) return
+    if (begin === null || now === null || hasBegun.current) return
+    hasBegun.current = true
+    if (now.hasFocus || now.state.selection.main.head > 0) return
     const { from, text } = now.state.doc.line(Math.min(Math.max(begin, 1), now.state.doc.lines))
     const anchor = from + (/^\s*/.exec(text)?.[0].length ?? 0)
     now.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: 'center' }) })

@@ -403,13 +403,16 @@ describe('the stages of a rollout', () => {
   })
 
   test('end with everybody, and say whom they reach', () => {
-    const stages = toStageRequests([10, 50], 60, ['health'])
+    const stages = toStageRequests([10, 50], 60, ['health'], 8)
     expect(stages.map(({ percentage }) => percentage)).toEqual([10, 50, 100])
     expect(stages.every((stage) => stage.dwell_seconds === 60 && stage.gates?.[0] === 'health')).toBe(true)
     expect(listStageSizes(stages, 8)).toEqual([1, 4, 8])
-    expect(listStageSizes(stages, 1)).toEqual([1, 1, 1])
-    // A stage that reaches nobody new is no step that one reads of.
-    expect(say(changeTexts).stagePreview(listStageSizes(stages, 2), 2)).toBe('1, then 2 of 2 instances.')
+    // A stage that reaches nobody new is waited for and watches nothing: none is asked for.
+    const ofTwo = toStageRequests([10, 50], 60, ['health'], 2)
+    expect(ofTwo.map(({ percentage }) => percentage)).toEqual([10, 100])
+    expect(listStageSizes(ofTwo, 2)).toEqual([1, 2])
+    expect(toStageRequests([50, 90], 60, [], 3).map(({ percentage }) => percentage)).toEqual([50, 100])
+    expect(say(changeTexts).stagePreview(listStageSizes(ofTwo, 2), 2)).toBe('1, then 2 of 2 instances.')
   })
 
   test('say of a halt what its gate measures now, where that is another value', () => {
