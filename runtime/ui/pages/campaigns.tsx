@@ -114,7 +114,7 @@ function Narrowed({ of }: { of: readonly CampaignRecord[] }) {
   return (
     <>
       <nav class="actions" aria-label={words.showLabel}>
-        {link(null, words.everyone)}
+        {link(null, words.show.all)}
         {KINDS.map((kind) =>
           link(kind, `${words.show[kind]} ${formatNumber(of.filter(CAMPAIGN_KINDS[kind]).length)}`),
         )}

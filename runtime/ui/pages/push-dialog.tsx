@@ -122,7 +122,7 @@ export function PushDialog(props: PushDialogProps) {
         label={isBreakGlass ? words.breakGlassReason : words.pushComment(asksProduction.value)}
         {...bind(form.comment)}
       />
-      {can('config_safety.canary_rollout') && <Stages of={stages} connected={connected} />}
+      {can('config_safety.canary_rollout') && connected > 1 && <Stages of={stages} connected={connected} />}
       <EditionLine parts={['canary_rollout']} />
       {asksProduction.value && (
         <TextField label={words.pushTyped(name)} autoComplete="off" {...bind(form.typed)} />

@@ -76,7 +76,7 @@ function columnsOf(onLook: (review: ReviewRecord) => void): TableColumn<ReviewRe
               ? words.own
               : words.ownNot(describeDiscount(review.own)))
         return (
-          <Action reason={reason} onClick={() => onLook(review)}>
+          <Action reason={reason} isReasonShown onClick={() => onLook(review)}>
             {words.look}
           </Action>
         )

@@ -74,7 +74,7 @@ export function Merge({ before, after, sides: [left, right] }: CompareProps) {
   }, [before, after, left, right, narrow, language.value])
   return (
     <>
-      <div class="sides">
+      <div class={narrow ? 'sides' : 'sides beside'}>
         <span>
           <span aria-hidden="true">− </span>
           {left}

@@ -2,18 +2,20 @@ import { path } from './router.ts'
 
 /** What one acts with. A link or a field that goes away is no answer to anything. */
 const ACTED_WITH = 'button, form, dialog'
-/** What says what became of it, the most telling first. */
-const SAYS = ['[data-said]', '.say', 'h1, h2, h3'] as const
+/** What says what became of it, the most telling first: a sentence, wherever on the page, else the nearest heading. */
+const [SENTENCE, HEADING] = ['[data-said], .say', 'h1, h2, h3']
 
-/** The nearest part around here that says what happened; null where nothing does. */
-function findSaying(around: HTMLElement): HTMLElement | null {
-  for (const what of SAYS) {
-    const found = around.querySelector<HTMLElement>(what)
+/** What says so nearest to this part; null where nothing on the page does. */
+function findNearest(what: string, around: HTMLElement | null): HTMLElement | null {
+  for (let at = around; at !== null; at = at.id === 'main' ? null : at.parentElement) {
+    const found = at.querySelector<HTMLElement>(what)
     if (found !== null) return found
   }
-  const { parentElement } = around
-  return parentElement === null || around.id === 'main' ? null : findSaying(parentElement)
+  return null
 }
+
+const findSaying = (around: HTMLElement): HTMLElement | null =>
+  findNearest(SENTENCE, around) ?? findNearest(HEADING, around)
 
 /**
  * Put the focus on what says what happened where the button that did it goes away with it: else whoever acts by keyboard

@@ -168,6 +168,8 @@ describe('a campaign', () => {
     await decide('Approve', 'try')
     await says('The plan is approved. Nothing has been started yet.')
     await decide('Start')
+    // Who works by keyboard goes on from the sentence that says what came of it.
+    await expect.poll(() => page.evaluate(() => document.activeElement?.className)).toMatch(/^say /)
     await page.getByRole('alert').getByText('Halted in wave 1: 1 workload failed, at most 0 may.').waitFor()
     expect(countRunning(GATEWAY)).toBeGreaterThanOrEqual(3)
     const went = page.getByRole('region', { name: 'How it went' })
