@@ -45,6 +45,11 @@ export const PROBLEMS = {
   'approval-not-found': { status: 404, error: 'approval request not found' },
   'approval-not-pending': { status: 409, error: 'approval request is not pending' },
   'approval-required': { status: 409, error: 'approval request is not approved' },
+  'approved-for-less': {
+    status: 409,
+    error:
+      'this config was approved here by less than what is asked now, so no token may bring it back: request it, or let somebody who is signed in do it',
+  },
   'audit-unavailable': { status: 503, code: null, error: 'audit unavailable' },
   'auto-apply-in-force': {
     status: 409,

@@ -47,6 +47,7 @@ export default defineHttp({
     'revision-not-found',
     'workload-archived',
     'config-not-applied',
+    'approved-for-less',
     'config-not-approved',
     'config-content-unavailable',
     'configuration-invalid',

@@ -11,6 +11,7 @@ export const rollbackBody = jsonBody(RollbackRequest, { bytesMax: 16_384, whenAb
 
 /** Why a rollback is refused that was found: for what the workload or its config is, or for the comment. */
 export const ROLLBACK_ERRORS = [
+  'approved-for-less',
   'workload-archived',
   'workload-not-collector',
   'remote-config-unsupported',

@@ -1,4 +1,5 @@
 import type { AuditFailure } from '../audit/delivery.ts'
+import type { ConfigTarget } from '../configs/check/target.ts'
 import type { StillMay } from '../identity/still-may.ts'
 import { findContent } from '../store/config-contents.ts'
 import type { Db } from '../store/db.ts'
@@ -7,6 +8,7 @@ import { findNewestPushOfHash, wasEverApplied, wasEverApproved } from '../store/
 import { lockWorkload } from '../store/workloads.ts'
 import type { KnownGoodRecord } from '../wire/rollback.ts'
 import { type ApprovalActor, type ApprovalParts, checkDraft, type DraftRefusal } from './approval-parts.ts'
+import { mayBringBack } from './approved-as-now.ts'
 import { noteUnreviewed } from './reviews.ts'
 
 /** A pin as it comes in. */
@@ -31,6 +33,7 @@ export type PinOutcome =
         | 'workload-not-found'
         | 'revision-not-found'
         | 'workload-archived'
+        | 'approved-for-less'
         | 'config-not-applied'
         | 'config-not-approved'
         | 'config-content-unavailable'
@@ -60,7 +63,7 @@ export async function markKnownGood(parts: ApprovalParts, request: PinRequest): 
   if (content === null) return { ok: false, code: 'config-content-unavailable' }
   const checked = await checkDraft(parts, content.body, target)
   if (!checked.ok) return checked
-  const outcome = await pin(parts, request)
+  const outcome = await pin(parts, target, request)
   if (!outcome.ok && outcome.code === 'known-good-conflict') {
     const recorded = await parts.db.observe({
       action: 'config.known_good.conflict',
@@ -107,7 +110,7 @@ const preconditionsOf = ({ ifCurrent, isForced, replaceReason }: PinRequest) => 
 })
 
 /** Store the pin. What may have changed since the checks is judged again under the row lock of the workload. */
-function pin(parts: ApprovalParts, request: PinRequest): Promise<PinOutcome> {
+function pin(parts: ApprovalParts, target: ConfigTarget, request: PinRequest): Promise<PinOutcome> {
   const { workloadId, hash, actor } = request
   return parts.fleet.pinKnownGood<PinOutcome>(workloadId, hash, actor, async (tx) => {
     const row = await lockWorkload(tx, workloadId)
@@ -116,6 +119,7 @@ function pin(parts: ApprovalParts, request: PinRequest): Promise<PinOutcome> {
     if (row.archivedAt !== null) return { ok: false, code: 'workload-archived' }
     const fit = await judgePin(tx, workloadId, hash)
     if (!fit.ok) return fit
+    if (!(await mayBringBack(parts, tx, actor, target, hash))) return { ok: false, code: 'approved-for-less' }
     const current = await findKnownGood(tx, workloadId)
     if (!isExpected(current, request))
       return { ok: false, code: 'known-good-conflict', currentHash: current?.hash ?? '' }

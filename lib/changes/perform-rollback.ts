@@ -12,6 +12,7 @@ import {
   readComment,
   type TextRefusal,
 } from './approval-parts.ts'
+import { mayBringBack } from './approved-as-now.ts'
 import { holdAfter } from './hold-after.ts'
 import { type ObstacleRefusal, refuseObstructed } from './obstacle-refusal.ts'
 import { encodeRequestId } from './request-id.ts'
@@ -44,7 +45,7 @@ export type RollbackOutcome =
   | RollbackDone
   | { ok: false; code: 'workload-not-found' | 'target-not-found' | 'target-content-unavailable' }
   | { ok: false; code: 'target-not-applied'; targetStatus: string }
-  | { ok: false; code: 'no-rollback-target' | 'out-of-scope' | 'target-not-approved' }
+  | { ok: false; code: 'approved-for-less' | 'no-rollback-target' | 'out-of-scope' | 'target-not-approved' }
   | WorkloadRefusal
   | ObstacleRefusal
   | DraftRefusal
@@ -109,7 +110,7 @@ async function perform(
   if (!checked.ok) return checked
   const { workloadId } = target
   let requestId = ''
-  const outcome = await parts.fleet.push<{ ok: false; code: 'out-of-scope' }>(
+  const outcome = await parts.fleet.push<{ ok: false; code: 'approved-for-less' | 'out-of-scope' }>(
     {
       workloadId,
       hash: content.hash,
@@ -122,6 +123,8 @@ async function perform(
     },
     async (tx, push) => {
       if (!(await stillMay(tx, [workloadId]))) return { ok: false, code: 'out-of-scope' }
+      if (!(await mayBringBack(parts, tx, actor, target, content.hash)))
+        return { ok: false, code: 'approved-for-less' }
       requestId = encodeRequestId({
         workloadId,
         targetHash: content.hash,

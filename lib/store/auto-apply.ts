@@ -245,6 +245,12 @@ export async function endStoppedAutoApplies(tx: Db, since: Date, now: Date): Pro
   )
 }
 
+/** One of them; null when there is none. */
+export async function findAutoApply(db: Db, id: string): Promise<StoredAutoApply | null> {
+  const rows = await db.query<StoredAutoApply>(`select ${COLUMNS} from auto_applies where id = $1`, [id])
+  return rows[0] ?? null
+}
+
 /** What ended last for a fleet config; null where nothing ever applied by itself. */
 export async function findLastEnded(db: Db, fleetConfigId: string): Promise<StoredAutoApply | null> {
   const rows = await db.query<StoredAutoApply>(

@@ -331,6 +331,26 @@ export async function wasEverApproved(db: Db, workloadId: string, hash: string):
   return rows[0]?.found ?? false
 }
 
+/** What approved a push: a request, a campaign, or a version that applies by itself; null for the others. */
+export interface BroughtBy {
+  approvalId: string | null
+  campaignId: string | null
+  autoApplyId: string | null
+  /** The glass was broken for it, and a second person has found that in order since. */
+  isBrokenGlass: boolean
+}
+
+/** What approved the pushes of this hash on this workload, the last first. */
+export async function listWhatBrought(db: Db, workloadId: string, hash: string): Promise<BroughtBy[]> {
+  return db.query<BroughtBy>(
+    `select p.approval_id as "approvalId", p.campaign_id as "campaignId", p.auto_apply_id as "autoApplyId",
+       coalesce((select a.break_glass from approvals a where a.id = p.approval_id), false) as "isBrokenGlass"
+     from pushes p where p.workload_id = $1 and p.config_hash = $2 and ${APPROVED}
+     group by p.approval_id, p.campaign_id, p.auto_apply_id order by max(p.seq) desc limit 100`,
+    [workloadId, hash],
+  )
+}
+
 /** The push that rolled this one back; null when none did. */
 export async function findRollbackOf(db: Db, pushId: string): Promise<Push | null> {
   const rows = await db.query<PushRow>(`select ${COLUMNS} from pushes where rollback_of_push_id = $1`, [

@@ -24,6 +24,8 @@ export const problemTexts = defineTexts({
     approval_not_found: 'This request does not exist.',
     approval_not_pending: 'Somebody has answered this request already.',
     approval_required: 'This request is not approved.',
+    approved_for_less:
+      'This config was approved here by less than what is asked now, so no token may bring it back: request it, or let somebody who is signed in do it.',
     audit_unavailable: 'Nothing was handed out: the audit log could not be written. It is safe to try again.',
     body_list_too_long: '{field} has more than {max} entries.',
     body_not_utf8: 'The text is not valid UTF-8.',
@@ -353,6 +355,8 @@ export const problemTexts = defineTexts({
     approval_not_found: 'Cette demande n’existe pas.',
     approval_not_pending: 'Quelqu’un a déjà répondu à cette demande.',
     approval_required: 'Cette demande n’est pas approuvée.',
+    approved_for_less:
+      'Cette configuration a été approuvée ici par moins que ce qui est exigé maintenant, donc aucun jeton ne peut la ramener : demandez-la, ou faites-le faire par une personne connectée.',
     audit_unavailable:
       'Rien n’a été remis : le journal d’audit n’a pas pu être écrit. Vous pouvez réessayer sans risque.',
     body_list_too_long: '{field} a plus de {max} entrées.',

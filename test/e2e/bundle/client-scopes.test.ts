@@ -23,6 +23,8 @@ let folder: string
 let service: Service
 let agents: ReturnType<typeof startSimulatedAgent>[] = []
 let ids: { shop: string; bank: string }
+let hers: Api
+let other: Api
 let sue: Record<string, string> = {}
 
 /** Make Sue a member of this group and of no other. */
@@ -93,8 +95,12 @@ beforeAll(async () => {
   await service.api.post('/api/groups', { name: 'shop-editors', role: 'editor', scope }, 201)
   const who = { email: 'sue@example.com', password: 'long enough to pass' }
   await service.api.post('/api/users', { ...who, groups: ['shop-editors'] }, 201)
-  const hers = new Api(service.url)
+  hers = new Api(service.url)
   await hers.login(who)
+  const max = { email: 'max@example.com', password: 'long enough to pass' }
+  await service.api.post('/api/users', { ...max, groups: ['editor'] }, 201)
+  other = new Api(service.url)
+  await other.login(max)
   sue = await tokenOf(hers)
 })
 
@@ -139,8 +145,26 @@ test('a config is compared and rolled back within the scope, and outside is neit
     expect({ code, output }, args[0]).toMatchObject(OUTSIDE)
     expect(output).not.toMatch(SECRETS)
   }
+  // What was approved while only one person could is not enough for a token any more.
+  const refused = { code: 3, output: expect.stringContaining('approved_for_less') }
+  expect(await muster('rollback', 'shop')).toMatchObject(refused)
+  for (const number of [4_103, 4_104]) await bring(number)
   expect(await muster('rollback', 'shop')).toMatchObject({ code: 0 })
 })
+
+/** Sue asks for a config of the shop, and somebody else approves it and pushes it. */
+async function bring(number: number): Promise<void> {
+  const path = `/api/workloads/${ids.shop}`
+  const draft = { draft_yaml: configWith(number), comment: 'more' }
+  const { id, draft_hash } = await hers.post(`${path}/config/approvals`, draft, 201)
+  const way = `${path}/config/approvals/${id}`
+  expect((await other.call('POST', `${way}/approve`, { comment: 'fine' })).status).toBe(200)
+  await service.api.post(`${way}/push`, { comment: 'now' }, 202)
+  await eventually('the push is applied', async () => {
+    const { current_config_push: push } = await service.api.get(path)
+    return push.config_hash === draft_hash && push.status === 'applied'
+  })
+}
 
 /** Fill a folder with these files, and with nothing else. */
 async function fill(name: string, files: Record<string, string>): Promise<void> {

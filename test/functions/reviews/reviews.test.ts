@@ -49,6 +49,16 @@ async function run(port: number): Promise<string> {
   await settle()
   return hash
 }
+/** The same by a request that somebody else approves. */
+async function bring(port: number): Promise<string> {
+  const config = configYaml(port)
+  const asked = await call(eve, `POST ${on('/config/approvals')}`, { draft_yaml: config })
+  const way = `POST ${on(`/config/approvals/${(asked.json as ApprovalRecord).id}`)}`
+  expect((await call(ann, `${way}/approve`, { comment: 'fine' })).status).toBe(200)
+  expect((await call(eve, `${way}/push`, { comment: 'now' })).status).toBe(202)
+  await settle()
+  return configHash(config)
+}
 async function breakGlass(as = eve, yaml = configYaml(9)): Promise<ReviewRecord> {
   const asked = await call(as, `POST ${on('/config/approvals')}`, { draft_yaml: yaml })
   const { id } = asked.json as ApprovalRecord
@@ -151,7 +161,7 @@ describe('a rollback and a pin', () => {
   })
 
   it('nor does a token that goes back and forth fill the list: of a workload the last rollback is looked at', async () => {
-    const [first, second] = [await run(1), await run(2)]
+    const [first, second] = [await bring(1), await bring(2)]
     const { token } = await makeApiToken(ctx, eve!, ['workload:push_config'])
     const back = async (hash: string) => {
       const path = `POST ${on(`/configs/${hash}/rollback`)}`
