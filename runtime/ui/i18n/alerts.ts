@@ -16,6 +16,7 @@ import { rolloutTexts } from './rollout.ts'
 export const alertTexts = defineTexts({
   en: {
     title: 'Alerts',
+    lead: 'What muster noticed by itself and somebody should look at; an alert ends with its cause.',
     open: 'Open',
     resolved: 'Resolved too',
     filter: 'Filter by workload, rule or text',
@@ -146,6 +147,7 @@ export const alertTexts = defineTexts({
   },
   fr: {
     title: 'Alertes',
+    lead: 'Ce que muster a remarqué de lui-même et qu’il faut regarder ; une alerte finit avec sa cause.',
     open: 'Ouvertes',
     resolved: 'Résolues aussi',
     filter: 'Filtrer par workload, règle ou texte',

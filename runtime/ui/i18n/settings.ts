@@ -23,7 +23,7 @@ export const settingsTexts = defineTexts({
     change: 'Change the password',
     changed: 'Changed. Your other sessions have ended.',
     tokensEnd: (names: string) =>
-      `With the old password, your API tokens end: ${names}. So do the sign-ins of command lines.`,
+      `With the old password, your API tokens end: ${names}. So do the sign-ins of command lines (“muster login”).`,
     keepTokens: 'Keep my API tokens: nobody else knew the old password',
     wrongCurrent: 'The current password does not fit.',
     tooShort: 'It needs at least 12 characters.',
@@ -133,7 +133,7 @@ export const settingsTexts = defineTexts({
     change: 'Changer le mot de passe',
     changed: 'Changé. Vos autres sessions sont terminées.',
     tokensEnd: (names: string) =>
-      `Avec l’ancien mot de passe, vos jetons d’API prennent fin : ${names}. Les connexions des lignes de commande aussi.`,
+      `Avec l’ancien mot de passe, vos jetons d’API prennent fin : ${names}. Les connexions des lignes de commande (« muster login ») aussi.`,
     keepTokens: 'Garder mes jetons d’API : personne d’autre ne connaissait l’ancien mot de passe',
     wrongCurrent: 'Le mot de passe actuel ne convient pas.',
     tooShort: 'Il faut au moins 12 caractères.',

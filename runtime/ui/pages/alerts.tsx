@@ -222,7 +222,8 @@ export function AlertsPage() {
   return (
     <>
       <Head title={words.title} beside={alerts.data && <span class="muted">{counted}</span>} />
-      <div class="tools" style={{ marginTop: '20px' }}>
+      <p class="muted">{words.lead}</p>
+      <div class="tools" style={{ marginTop: '12px' }}>
         <input
           class="input grow"
           type="search"
