@@ -26,7 +26,9 @@ test('an alert is resolved with a reason, which is shown, and opened again', asy
   const alerts = async () => (await service.api.get('/api/alerts')) as AlertRecord[]
   await eventually('it is told', async () => (await alerts()).some(({ rule }) => rule === 'push_failed'))
   await page.goto('/alerts')
-  await page.getByText('What muster noticed by itself and somebody should look at', { exact: false }).waitFor()
+  await page
+    .getByText('What muster noticed by itself and somebody should look at', { exact: false })
+    .waitFor()
   const row = page.getByRole('row', { name: /Push failed/ })
   await row.getByRole('button', { name: 'Resolve' }).click()
   const dialog = page.getByRole('dialog', { name: 'Resolve “Push failed” of failing' })
