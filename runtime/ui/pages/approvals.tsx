@@ -201,7 +201,10 @@ function Requests({ of, none, outside }: { of: ApprovalSummary[]; none: string |
     <>
       {of.length === 0 && none !== null && <p class="empty">{none}</p>}
       {of.length > 0 && (
-        <Table label={say(approvalTexts).title} columns={columnsOf()} rows={of} keyOf={({ id }) => id} />
+        <>
+          <Table label={say(approvalTexts).title} columns={columnsOf()} rows={of} keyOf={({ id }) => id} />
+          <p class="muted small">{say(approvalTexts).riskMeans}</p>
+        </>
       )}
       <OutsideScope count={outside} />
     </>

@@ -197,7 +197,9 @@ function StatsPane({ workloadId, alerts }: StatsProps) {
           onValue={(id) => setQuery({ window: id === '24h' ? null : id })}
         />
       </div>
-      {stats.data && <Stats stats={stats.data} workloadId={workloadId} alerts={alerts} />}
+      <div class="chart-room stack tight">
+        {stats.data && <Stats stats={stats.data} workloadId={workloadId} alerts={alerts} />}
+      </div>
     </section>
   )
 }

@@ -51,6 +51,7 @@ describe('a request', () => {
     await expect.poll(() => findBarriers(page)).toEqual([])
     await page.goto('/approvals?status=closed')
     await page.getByRole('row').filter({ hasText: 'Monday is a freeze.' }).getByText('rejected').waitFor()
+    await page.getByText('High risk: telemetry or a protection may be lost').waitFor()
     // What was said of it finds it again: in the palette, and on the page of all changes.
     await page.keyboard.press('Control+k')
     await page.keyboard.type('is a freeze')
