@@ -222,8 +222,6 @@ export class Receiver {
 
   /** An agent that is here, or counts as away, has left. */
   #depart(instance: Instance, report: AgentReport, said: SaidAgo): void {
-    // It was connected while another process decided: nobody waits for it any more.
-    if (this.#parts.state.knownAtStart.delete(instance.uid)) instance.isAnnounced = true
     instance.sequenceNum = report.sequenceNum
     instance.boundMs = saidBetween(this.#parts.deps.clock, said)
     // What an agent says about a config with its goodbye still counts; the health in it does not.
