@@ -593,12 +593,8 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'keeps of goodbyes that the owner does not answer no reports beyond those 500, and says each at once',
     ],
   },
-  'lib/links/front-endings.ts FrontEndings.#confirmed': {
-    bound: 'those of the last seconds, and with #waiting no more than that may have',
-    reachedBy: ['lib/links/endings.test.ts', 'is kept of so many agents, and the oldest are given up first'],
-  },
   'lib/links/front-endings.ts FrontEndings.#polled': {
-    bound: 'those of #waiting and #confirmed that polled',
+    bound: 'those of #waiting that polled',
     reachedBy: ['lib/links/endings.test.ts', 'is kept of so many agents, and the oldest are given up first'],
   },
   'lib/links/front-endings.ts FrontEndings.#waiting': {

@@ -166,7 +166,7 @@ export class FrontAgents implements FleetPort {
     this.#polls.linked()
     this.#giveUpUnconfirmed()
     // First who has left: whoever is back since is told of afterwards.
-    this.#endings.sayAll(link, this.#epoch !== null && this.#epoch !== link.epoch)
+    this.#endings.sayAll(link)
     for (const bound of this.#all()) {
       Object.assign(bound, { isTold: false, isGranted: false, offered: null })
       this.#dirty.add(bound)

@@ -6,12 +6,6 @@ export const ENDINGS_MAX = 20_000
 /** The most bytes of goodbyes that no owner has confirmed; the oldest are given up first. */
 export const ENDINGS_BYTES_MAX = 16 * 1_048_576
 
-/**
- * For so long an owner may not have stored a goodbye that it has confirmed: where another one follows meanwhile, that is
- * told of it, too.
- */
-const UNSTORED_MS = 5_000
-
 /** Agents that have left a connection, by its end or, one of them, by a goodbye. */
 interface Ending {
   /** 0 for an agent that polls. */
@@ -19,8 +13,6 @@ interface Ending {
   uids: readonly string[]
   /** Null for the end of a connection. `saidMs`: by the monotonic clock. */
   goodbye: { message: Uint8Array; saidMs: number } | null
-  /** When an owner confirmed it; by the monotonic clock. */
-  confirmedMs?: number
 }
 
 /**
@@ -32,8 +24,6 @@ export class FrontEndings {
   readonly #clock: Clock
   /** By the number under which the owner answers; oldest first. */
   readonly #waiting = new Map<number, Ending>()
-  /** Goodbyes that an owner has confirmed a moment ago; oldest first. */
-  readonly #confirmed = new Map<number, Ending>()
   /** The numbers of the goodbyes that came with polls, by uid. */
   readonly #polled = new Map<string, number>()
   #agents = 0
@@ -62,27 +52,21 @@ export class FrontEndings {
   /** An agent polls: it has come back after the goodbye that it said with a poll. */
   isBack(uid: string): void {
     const n = this.#polled.get(uid)
-    if (n !== undefined) this.#forget(n)
+    if (n !== undefined) this.confirmed(n)
   }
 
   confirmed(n: number): void {
     const ending = this.#waiting.get(n)
     if (ending === undefined) return
-    if (ending.goodbye === null) this.#forget(n)
-    else {
-      this.#waiting.delete(n)
-      this.#confirmed.set(n, { ...ending, confirmedMs: this.#clock.monotonicMs() })
-    }
-    this.#forgetStored()
+    const { conn, uids, goodbye } = ending
+    this.#waiting.delete(n)
+    if (conn === 0) this.#polled.delete(uids[0]!)
+    this.#agents -= uids.length
+    this.#bytes -= goodbye?.message.length ?? 0
   }
 
-  /** There is a new link: say on it all that nobody has confirmed, or the owner before has not stored, perhaps. */
-  sayAll(link: LinkOut, isAnotherOwner: boolean): void {
-    this.#forgetStored()
-    if (isAnotherOwner) {
-      for (const [n, ending] of this.#confirmed) this.#waiting.set(n, ending)
-      this.#confirmed.clear()
-    }
+  /** There is a new link: say on it all that nobody has confirmed. */
+  sayAll(link: LinkOut): void {
     for (const n of this.#waiting.keys()) this.say(n, link)
   }
 
@@ -102,29 +86,9 @@ export class FrontEndings {
     this.#waiting.set(n, ending)
     this.#agents += ending.uids.length
     this.#bytes += ending.goodbye?.message.length ?? 0
-    for (const kept of [this.#confirmed, this.#waiting])
-      for (const first of kept.keys()) {
-        if (this.#agents <= ENDINGS_MAX && this.#bytes <= ENDINGS_BYTES_MAX) return
-        this.#forget(first)
-      }
-  }
-
-  #forgetStored(): void {
-    const sinceMs = this.#clock.monotonicMs() - UNSTORED_MS
-    for (const [n, { confirmedMs }] of this.#confirmed) {
-      if (confirmedMs! >= sinceMs) return
-      this.#forget(n)
+    for (const first of this.#waiting.keys()) {
+      if (this.#agents <= ENDINGS_MAX && this.#bytes <= ENDINGS_BYTES_MAX) return
+      this.confirmed(first)
     }
-  }
-
-  #forget(n: number): void {
-    const ending = this.#waiting.get(n) ?? this.#confirmed.get(n)
-    if (ending === undefined) return
-    const { conn, uids, goodbye } = ending
-    this.#waiting.delete(n)
-    this.#confirmed.delete(n)
-    if (conn === 0) this.#polled.delete(uids[0]!)
-    this.#agents -= uids.length
-    this.#bytes -= goodbye?.message.length ?? 0
   }
 }

@@ -9,7 +9,7 @@ import {
   uidOf,
   useLinkedFleet,
 } from '../../support/linked-fleet.ts'
-import { keyValues, type PlainMessage } from '../../support/opamp-messages.ts'
+import { keyValues } from '../../support/opamp-messages.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
 
@@ -396,42 +396,6 @@ it('is kept of goodbyes of so many bytes, and the oldest are given up first', ()
   expect(again.length).toBeGreaterThan(most / 2)
   expect(again.length).toBeLessThan(most)
   expect(again.at(-1)![2]).toBe(most)
-})
-
-describe('a goodbye that an owner has confirmed, and has not stored as it dies', () => {
-  it.each(['a socket', 'a poll'])('is told to the next owner where it came over %s', async (way) => {
-    const front = openFront('a front')
-    front.link(openOwner())
-    const say = (sequenceNum: number, more: PlainMessage) => {
-      if (way === 'a poll') void front.poll(1, sequenceNum, more)
-      else front.say(1, 1, sequenceNum, more)
-    }
-    say(1, DESCRIBED)
-    await fleet.ctx.advance(1_000)
-    const { writer } = fleet.ctx.fleet
-    writer.flush = async () => {}
-    writer.stop = async () => {}
-    say(2, GOODBYE)
-    if (way !== 'a poll') front.close(1)
-    await fleet.ctx.advance(500)
-    expect(instanceOf(1)!.hasDeparted).toBe(true)
-    front.link(await takeOver(2))
-    await fleet.ctx.advance(500)
-    expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
-  })
-
-  it('is told neither to the same owner over another link, nor later than that', async () => {
-    const front = openFront('a front')
-    const owner = openOwner()
-    front.link(owner)
-    front.say(1, 1, 1, DESCRIBED)
-    front.say(1, 1, 2, GOODBYE)
-    front.close(1)
-    await fleet.ctx.advance(500)
-    expect(goodbyesOn(front.link(owner).said)).toEqual([])
-    await fleet.ctx.advance(10_000)
-    expect(goodbyesOn(front.link(await takeOver(2)).said)).toEqual([])
-  })
 })
 
 describe('an owner that has halted and is still linked', () => {
