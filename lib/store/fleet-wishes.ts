@@ -19,21 +19,14 @@ export interface FleetWish {
 
 /**
  * SQL for the workloads `f` that Git keeps by a fleet config `m`, but for those that it keeps by themselves: a version of the
- * fleet config was brought there that Git asked for since it keeps that. Until then it keeps nobody from changing the workload,
- * or whoever may only ask could take what people carried by hand.
+ * fleet config was brought there (`brought_versions`, which triggers keep) that Git asked for since it keeps that. Until then it keeps
+ * nobody from changing the workload, or whoever may only ask could take what people carried by hand.
  */
 export const KEPT_BY_FLEET = `from fleet_config_members f
     join managed_fleet_configs m on m.fleet_config_id = f.fleet_config_id
-  where not exists (select from managed_configs o where o.workload_id = f.workload_id)
-    and (exists (
-      select from campaign_targets t join campaigns c on c.id = t.campaign_id
-      where t.workload_id = f.workload_id and t.push_id is not null and c.change->>'kind' = 'version'
-        and c.change->>'fleet_config_id' = m.fleet_config_id::text
-        and (m.first_version is null or (c.change->>'number')::integer >= m.first_version))
-    or exists (
-      select from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
-      where t.workload_id = f.workload_id and a.fleet_config_id = m.fleet_config_id
-        and (m.first_version is null or a.number >= m.first_version)))`
+    join brought_versions b on b.workload_id = f.workload_id and b.fleet_config_id = f.fleet_config_id
+      and b.number >= coalesce(m.first_version, 0)
+  where not exists (select from managed_configs o where o.workload_id = f.workload_id)`
 
 /**
  * The wishes of all fleet configs that are kept in Git, or of one, for all workloads that are under them, or one. Those that
