@@ -1,3 +1,5 @@
+import { keptUntil } from '../../lib/changes/reviews.ts'
+import { findKeptSince } from '../../lib/store/reviews.ts'
 import { TrustedLabels } from '../../lib/wire/workloads.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
@@ -15,8 +17,10 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 200, description: 'The labels.', json: TrustedLabels }],
   errors: ['workload-not-found'],
-  handle({ params }, ctx) {
+  async handle({ params }, ctx) {
     if (findWorkload(ctx, params.id) === null) return problem('workload-not-found')
-    return json(toTrustedLabels(ctx, params.id))
+    const doneAt = await findKeptSince(ctx.db, params.id)
+    const stricter = doneAt === null ? {} : { stricter_until: keptUntil({ doneAt }).toISOString() }
+    return json({ ...toTrustedLabels(ctx, params.id), ...stricter } satisfies TrustedLabels)
   },
 })

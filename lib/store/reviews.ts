@@ -179,15 +179,15 @@ export async function hasUnseenGlass(db: Db, workloadId: string): Promise<boolea
 }
 
 /**
- * Classes that are kept beside those that labels make, as `workload_id` and `kept`, of changes that nobody has accepted
+ * Classes that are kept beside those that labels make, as `workload_id`, `kept` and `done_at`, of changes that nobody has accepted
  * and that wait still: those that a workload had before its labels were changed, and those that a newcomer would have
  * had before the rules were.
  */
 const KEPT = `
-  select r.workload_id, kept from reviews r, unnest(r.kept_classes) as kept
+  select r.workload_id, kept, r.done_at from reviews r, unnest(r.kept_classes) as kept
   where r.kind = 'labels' and ${IS_WAITING} and r.accepted is not true
   union all
-  select w.id, kept from reviews r join workloads w
+  select w.id, kept, r.done_at from reviews r join workloads w
     on case when r.newcomers_after is null then w.created_at >= r.done_at else w.coming > r.newcomers_after end,
     unnest(r.kept_classes) as kept
   where r.kind = 'label_rule' and ${IS_WAITING} and r.accepted is not true`
@@ -220,6 +220,15 @@ export async function listKeptClasses(
     [workloadIds],
   )
   return new Map(rows.map(({ workloadId, classes }) => [workloadId, classes]))
+}
+
+/** When the newest of the changes was made for which a workload keeps a class; null where it keeps none. */
+export async function findKeptSince(db: Db, workloadId: string): Promise<Date | null> {
+  const rows = await db.query<{ since: Date | null }>(
+    `select max(done_at) as since from (${KEPT}) k where workload_id = $1`,
+    [workloadId],
+  )
+  return rows[0]!.since
 }
 
 /** The ids of those of some workloads that keep being production after changes of labels that nobody has accepted. */

@@ -6,7 +6,6 @@ import { sectionTexts } from './settings-sections.ts'
 
 type Class = (typeof APPROVAL_CLASSES)[number]
 
-const sections = { en: sectionTexts.en, fr: sectionTexts.fr }
 const label = ({ key, value }: Naming): string => `${key}=${value}`
 
 /** Why a workload counts as production or not, and where that is changed. */
@@ -22,16 +21,16 @@ export const whyClassTexts = defineTexts({
             : ` That its agents report ${label(naming)} does not count, since agents may say anything.`
         }`
       const what = of === 'production' ? 'It is production' : 'It is not production'
-      if (naming === null) return `${what}: it was when this was requested.`
+      if (naming === null) return `${what}: it was before its labels were changed.`
       if (naming.by === 'request') return `${what}: the request names “${naming.value}”.`
       if (naming.by === 'agents') return `${what}: its agents report ${label(naming)}.`
       return `${what}: the trusted label ${label(naming)} says so${rule && `, which the rule “${rule}” gives`}.`
     },
     waits: (until: string) =>
       `Its labels were changed so that less is asked: until ${until} the stricter rule holds, unless somebody else accepts the change.`,
-    setOne: sections.en.labels,
-    setMany: sections.en['label-rules'],
-    ask: `An administrator sets it in the settings, under “${sections.en.labels}” or “${sections.en['label-rules']}”.`,
+    setOne: sectionTexts.en.labels,
+    setMany: sectionTexts.en['label-rules'],
+    ask: `An administrator sets it in the settings, under “${sectionTexts.en.labels}” or “${sectionTexts.en['label-rules']}”.`,
   },
   fr: {
     title: 'Pour les approbations',
@@ -43,15 +42,15 @@ export const whyClassTexts = defineTexts({
             : ` Que ses agents signalent ${label(naming)} ne compte pas : un agent peut dire n’importe quoi.`
         }`
       const what = of === 'production' ? 'C’est la production' : 'Ce n’est pas la production'
-      if (naming === null) return `${what} : ce l’était quand la demande a été faite.`
+      if (naming === null) return `${what} : ce l’était avant que ses étiquettes changent.`
       if (naming.by === 'request') return `${what} : la demande nomme « ${naming.value} ».`
       if (naming.by === 'agents') return `${what} : ses agents signalent ${label(naming)}.`
       return `${what} : l’étiquette de confiance ${label(naming)} le dit${rule && `, donnée par la règle ${quoted(rule)}`}.`
     },
     waits: (until: string) =>
       `Ses étiquettes ont changé et moins est demandé : jusqu’au ${until} vaut la règle la plus stricte, sauf si quelqu’un d’autre accepte le changement.`,
-    setOne: sections.fr.labels,
-    setMany: sections.fr['label-rules'],
-    ask: `Un administrateur la pose dans les réglages, sous « ${sections.fr.labels} » ou « ${sections.fr['label-rules']} ».`,
+    setOne: sectionTexts.fr.labels,
+    setMany: sectionTexts.fr['label-rules'],
+    ask: `Un administrateur la pose dans les réglages, sous « ${sectionTexts.fr.labels} » ou « ${sectionTexts.fr['label-rules']} ».`,
   },
 })

@@ -246,6 +246,8 @@ describe('labels that change which rule holds', () => {
       kept_classes: ['unlabelled'],
       kept_until: until,
     })
+    const read = async () => (await call(ann, `GET ${on('/trusted-labels')}`)).json
+    expect(await read()).toMatchObject({ labels: { env: 'staging' }, stricter_until: until })
     const id = await request()
     const { json } = await call(ann, `GET ${on(`/config/approvals/${id}`)}`)
     expect(json).toMatchObject({ author_counts: false })
@@ -253,6 +255,7 @@ describe('labels that change which rule holds', () => {
     expect(await look(ann, review!.id)).toMatchObject(another('author'))
     expect(await look(eve, review!.id)).toMatchObject({ status: 403 })
     expect((await look(bob, review!.id)).status).toBe(200)
+    expect(await read()).not.toHaveProperty('stricter_until')
     expect((await approve(ann, id)).status).toBe(200)
   })
 
