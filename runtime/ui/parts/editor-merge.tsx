@@ -40,6 +40,11 @@ function openByKeyboard(host: HTMLElement): () => void {
   }
 }
 
+/** Browsers leave a text where it is that gets the focus and shows in part, also where that part is below a dialog's buttons. */
+const showInDialog = ({ currentTarget: host }: { currentTarget: HTMLElement }) => {
+  if (host.closest('dialog') !== null) host.scrollIntoView({ block: 'nearest' })
+}
+
 /** Two configs compared line by line: side by side, or in one column on a narrow page. */
 export function Merge({ before, after, sides: [left, right] }: CompareProps) {
   const host = useRef<HTMLDivElement>(null)
@@ -84,7 +89,7 @@ export function Merge({ before, after, sides: [left, right] }: CompareProps) {
           {right}
         </span>
       </div>
-      <div class="code" ref={host} />
+      <div class="code" ref={host} onFocusIn={showInDialog} />
     </>
   )
 }
