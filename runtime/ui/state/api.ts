@@ -55,6 +55,11 @@ export function onAnswered(listener: () => void): void {
   answered.add(listener)
 }
 
+let changes = 0
+
+/** How many calls of this page may have changed something so far. */
+export const changesMade = (): number => changes
+
 /** The path with its query; undefined values are left out. */
 export function withQuery(path: string, query: RequestOptions['query'] = {}): string {
   const search = new URLSearchParams()
@@ -191,6 +196,7 @@ async function exchange<T>(
     const late = isLate ? { lateMs: limitMs, isChange: !isRead } : {}
     return { ok: false, status: 0, body: { error: String(error) }, ...late }
   } finally {
+    if (!isRead) changes++
     clearTimeout(timer)
     options.signal?.removeEventListener('abort', leave)
   }

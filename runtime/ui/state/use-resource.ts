@@ -1,7 +1,7 @@
 import { type Signal, signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
-import { type Failure, outsideScope, type Result } from './api.ts'
+import { changesMade, type Failure, outsideScope, type Result } from './api.ts'
 import { startRefetching } from './refetch.ts'
 
 /** Something fetched: kept while it is fetched again, so that nothing jumps. */
@@ -47,9 +47,14 @@ interface Reader<T> {
 interface Shared<T> {
   state: Signal<State<T>>
   readers: Set<Reader<T>>
+  /** Whether whoever comes to show it may go by what was read: a while later, or after a change, it may be otherwise. */
+  isFresh(): boolean
   reload(): void
   stop(): void
 }
+
+/** For so long what was read counts as it is for parts of the page that come later; not every change is told by a frame. */
+const FRESH_MS = 10_000
 
 /** What is shown now, by its key: whoever else shows it reads the same, and nothing is fetched twice. */
 const shared = new Map<string, Shared<unknown>>()
@@ -57,8 +62,10 @@ const shared = new Map<string, Shared<unknown>>()
 function share<T>(key: string, soonMs?: () => number): Shared<T> {
   const state: Signal<State<T>> = signal<State<T>>(ASKED)
   const readers = new Set<Reader<T>>()
+  let asked = { atMs: 0, changes: 0 }
   const fetch = async (abort: AbortSignal) => {
     state.value = { ...state.value, isLoading: true }
+    asked = { atMs: performance.now(), changes: changesMade() }
     const result = await [...readers].at(-1)!.load(abort)
     if (!abort.aborted) state.value = answered(state.value, result)
   }
@@ -71,6 +78,10 @@ function share<T>(key: string, soonMs?: () => number): Shared<T> {
   const made: Shared<T> = {
     state,
     readers,
+    isFresh: () =>
+      state.peek().failure === null &&
+      asked.changes === changesMade() &&
+      performance.now() - asked.atMs < FRESH_MS,
     reload,
     stop() {
       refetching.stop()
@@ -105,8 +116,7 @@ export function useResource<T>(
     }
     of.readers.add(reader)
     joined.value = { key, of }
-    // What could not be read before is tried again for whoever comes.
-    if (known === undefined || of.state.peek().failure !== null) of.reload()
+    if (known === undefined || !of.isFresh()) of.reload()
     return () => {
       of.readers.delete(reader)
       if (of.readers.size === 0) of.stop()

@@ -240,7 +240,7 @@ describe('every decision about a campaign', () => {
     await page.getByRole('textbox', { name: 'Config' }).getByText('memory_limiter').first().waitFor()
     await decide('Remove the draft')
     await page.getByText('Kept', { exact: true }).first().waitFor()
-    expect(await page.getByText('Not meant so', { exact: true }).count()).toBe(0)
+    await page.getByText('Not meant so', { exact: true }).waitFor({ state: 'detached' })
     await expect.poll(() => findBarriers(page)).toEqual([])
   })
 

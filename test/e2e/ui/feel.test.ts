@@ -353,10 +353,11 @@ describe('a report in French', () => {
     await page.getByRole('button', { name: 'Aperçu' }).click()
     await page.getByRole('heading', { name: /^Historique des configs/ }).waitFor()
     await page
-      .getByText(/^gateway\s: config [0-9a-f]{12} appliquée$/)
+      .getByText(/^gateway\s: config [0-9a-f]{7} appliquée$/)
       .first()
       .waitFor()
-    await page.getByText(/^Chaîne d’audit intacte jusqu’à l’enregistrement \d+$/).waitFor()
+    const intact = page.getByText(/^Chaîne d’audit intacte jusqu’à l’enregistrement \d+$/)
+    await intact.first().waitFor()
     await page.getByText('instances visées').first().waitFor()
     const headings = await page.locator('.report h2').allTextContents()
     expect(headings.join(' ')).not.toMatch(/history|Drift|readiness|verification/)
