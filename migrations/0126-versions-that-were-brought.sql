@@ -23,7 +23,9 @@ begin
       on conflict (workload_id, fleet_config_id) do update set number = excluded.number where b.number < excluded.number;
   else
     insert into brought_versions as b (workload_id, fleet_config_id, number)
-      select w.id, a.fleet_config_id, a.number from auto_applies a join workloads w on w.id = new.workload_id
+      select w.id, f.id, a.number from auto_applies a
+        join workloads w on w.id = new.workload_id
+        join fleet_configs f on f.id = a.fleet_config_id
       where a.id = new.auto_apply_id
       on conflict (workload_id, fleet_config_id) do update set number = excluded.number where b.number < excluded.number;
   end if;
