@@ -15,7 +15,6 @@ interface Event {
   run: () => void
 }
 
-const TIMER_MS_MIN = 1
 const START_MS = Date.parse('2026-07-01T08:00:00.000Z')
 
 /** Time that moves from event to event, the same way for the same seed. */
@@ -26,6 +25,8 @@ export class VirtualTime {
   /** When the wall clock jumped, and what it had shown until then. */
   readonly #jumps: { atMs: number; wall: Date }[] = []
   readonly #events: Event[] = []
+  /** When a timer without a delay falls due. */
+  soonestMs = 1
   readonly clock: Clock = {
     now: () => new Date(START_MS + Math.floor(this.#nowMs + this.#wallOffsetMs)),
     monotonicMs: () => this.#nowMs,
@@ -74,10 +75,13 @@ export class VirtualTime {
     this.#events.splice(low, 0, event)
   }
 
-  /** Timers as the event loop has them: none falls due in less than a millisecond, so time goes on between any two. */
+  /**
+   * Timers as the event loop has them: none that is to wait falls due in less than a millisecond, so time goes on between any
+   * two, and one without a delay no sooner than `soonestMs` says.
+   */
   timersOf(owner: Mortal): Timers {
     return {
-      after: (delayMs, work) => this.after(Math.max(TIMER_MS_MIN, delayMs), work, owner),
+      after: (delayMs, work) => this.after(Math.max(delayMs > 0 ? 1 : this.soonestMs, delayMs), work, owner),
       nowMs: () => this.#nowMs,
     }
   }
