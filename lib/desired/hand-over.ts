@@ -19,6 +19,7 @@ import {
   lockOwner,
   lockRequestsOf,
   moveOpenRequests,
+  sayHandsOverItself,
 } from '../store/git-owners.ts'
 import { handOverUnseen } from '../store/unseen-texts.ts'
 import { findAccountSaid } from '../store/users.ts'
@@ -70,6 +71,7 @@ export async function handOver(
     const formerIds = await listSpeakers(tx, owner)
     const heirsBefore = await listSpeakers(tx, toOwner)
     await lockRequestsOf(tx, ofWorkloads, Object.values(groups))
+    await sayHandsOverItself(tx)
     const { ended, left } = await giveWay(parts, tx, ofWorkloads, actor)
     const workloads = await handOverWorkloads(tx, ofWorkloads)
     const handed = await handOverFleetConfigs(tx, {

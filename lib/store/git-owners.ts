@@ -92,6 +92,14 @@ export async function deleteWishesWhereHeirKeeps(tx: Db, of: HandOver): Promise<
 }
 
 /**
+ * Say that this transaction takes to the heir by itself what was asked for (`handOverUnseen`): the triggers that do it for older
+ * binaries, which keep every name, let it be.
+ */
+export async function sayHandsOverItself(tx: Db): Promise<void> {
+  await tx.query(`select set_config('muster.hands_over_itself', 'yes', true)`)
+}
+
+/**
  * Hand workloads that an owner keeps or asks for over, with all that is known of them; returns those that it did. The
  * heir must ask for nothing of these.
  */

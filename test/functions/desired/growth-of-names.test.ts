@@ -45,14 +45,14 @@ const crowd = (at: number, count = 200) =>
   Array.from({ length: count }, (_, one) => `N${at} ${one} <n${at}-${one}@elsewhere.example>`)
 const textOf = (at: number) => `${configYaml()}# ${at}\n`
 const path = () => `/api/workloads/${shop.workloadId}/config`
-async function ask(at: number, commit_authors: string[], owner = 'shop'): Promise<DesiredResult> {
+async function ask(at: number, commit_authors: string[], owner = 'shop', as = token): Promise<DesiredResult> {
   const body = { owner, config: textOf(at), commit_authors }
-  const { status, json } = await invoke(ctx, `POST ${path()}/desired`, { as: token, body })
+  const { status, json } = await invoke(ctx, `POST ${path()}/desired`, { as, body })
   expect([status, json]).toEqual([200, expect.anything()])
   return json as DesiredResult
 }
-const letGo = async (owner = 'shop') =>
-  (await invoke(ctx, `DELETE ${path()}/desired?owner=${owner}`, { as: pipeline.token })).status
+const letGo = async (owner = 'shop', who = pipeline) =>
+  (await invoke(ctx, `DELETE ${path()}/desired?owner=${owner}`, { as: who.token })).status
 const namesByText = async () =>
   (
     await database.pool.query<{ names: number }>(
@@ -87,6 +87,24 @@ it('keeps no more of what was asked for under further names of owners', async ()
     expect(await letGo(`shop-${at}`)).toBe(204)
   }
   expect(Math.max(...(await namesByText()))).toBeLessThanOrEqual(NAMES_OF_A_CALL)
+})
+
+it('keeps no more of them as the word of an heir, with everybody who is here', async () => {
+  const [admin, heir] = [await signIn(ctx), await signIn(ctx, { groups: ['editor'] })]
+  const ofHeir = (await makeApiToken(ctx, heir, ['config:create', 'config:request'])).token
+  await ask(0, crowd(1), 'edge', ofHeir)
+  expect(await letGo('edge', heir)).toBe(204)
+  await ask(0, [...crowd(0, 199), `Ann <${ann.email}>`])
+  const body = { owner: 'shop', to_account_id: heir.userId }
+  const { status } = await invoke(ctx, 'POST /api/managed-configs/hand-over', { as: admin.token, body })
+  expect(status).toBe(200)
+  const told = await ask(0, crowd(2), 'shop', ofHeir)
+  const kept = await database.pool.query(
+    'select count(*)::int as names from commit_authors where by_id = $1 group by config_hash',
+    [heir.userId],
+  )
+  expect(kept).toEqual([{ names: NAMES_OF_A_CALL + 1 }])
+  expect(await approveStatus(ann, told)).toBe(409)
 })
 
 it('does nothing more where all is kept that is to be of what is asked for again, though somebody is left out', async () => {
