@@ -61,7 +61,7 @@ export const FleetConfigRecord = named(
         type({
           ...IN_GIT,
           ran_commit_sha: note(
-            'In lists: the commit that first asked for what was brought last to all workloads under it. Whoever changed the documents since then is an author of what is asked for next.',
+            'In lists with `ran_commits=true`: the commit that first asked for what was brought last to all workloads under it. Whoever changed the documents since then is an author of what is asked for next.',
             optional(string()),
           ),
         }),

@@ -130,7 +130,7 @@ async function readChanges(
 ): Promise<{ changes?: string[] }> {
   if (action !== 'propose') return {}
   try {
-    const all = await api.get<FleetConfigRecord[]>('/api/fleet-configs')
+    const all = await api.get<FleetConfigRecord[]>('/api/fleet-configs?ran_commits=true')
     const before = all.find((one) => one.name === name)
     if (before === undefined || before.newest_version === 0) return {}
     const path = `/api/fleet-configs/${before.id}/versions/${before.newest_version}`
@@ -192,7 +192,7 @@ export async function release(
 /** The fleet configs that an owner keeps in Git. */
 export async function listKeptFleets(api: Api, owner: string): Promise<FleetConfigRecord[]> {
   try {
-    const all = await api.get<FleetConfigRecord[]>('/api/fleet-configs')
+    const all = await api.get<FleetConfigRecord[]>('/api/fleet-configs?ran_commits=true')
     return all.filter(({ managed }) => managed?.owner === owner)
   } catch (error) {
     // An edition without fleet configs keeps none.

@@ -30,7 +30,7 @@ beforeEach(async () => {
       ? all
       : path.startsWith('/api/managed-configs')
         ? ['w2', 'w3'].map((id) => ({ workload_id: id, config_hash: 'h' }))
-        : path === '/api/fleet-configs'
+        : path === '/api/fleet-configs?ran_commits=true'
           ? []
           : { workload_id: 'w1', action: 'unchanged' }
     response.end(JSON.stringify(answer))
