@@ -32,7 +32,7 @@ export default defineHttp({
     'target-not-approved',
     'server-busy',
   ],
-  async handle({ params, query }, ctx) {
+  async handle({ params, query, actor }, ctx) {
     // An empty parameter is an absent one.
     const hash = query.target_hash || undefined
     const selector = query.target_selector || undefined
@@ -46,7 +46,7 @@ export default defineHttp({
         error: 'target_selector must be known_good',
         retryable: false,
       })
-    const outcome = await prepareRollback(ctx, { workloadId: params.id, hash: hash ?? null })
+    const outcome = await prepareRollback(ctx, { workloadId: params.id, hash: hash ?? null, actor })
     if (!outcome.ok) return refuseRollback(outcome)
     const { action, target_ref: target } = outcome.prepared
     return json({ ...outcome.prepared, action: actionOf(target.workload_id, target.target_hash, action) })

@@ -5,6 +5,7 @@ import { toWorstHealth } from '../fleet/views/revision.ts'
 import { toWorkloadConfigStatus } from '../fleet/views/workload.ts'
 import { configHash } from '../model/config-hash.ts'
 import { findContent } from '../store/config-contents.ts'
+import type { Db } from '../store/db.ts'
 import { findKnownGood } from '../store/known-good.ts'
 import {
   findNewestPushOfHash,
@@ -15,8 +16,9 @@ import {
 } from '../store/pushes.ts'
 import type { RollbackConfig, RollbackPrepare } from '../wire/rollback.ts'
 import type { ValidationResult } from '../wire/validation.ts'
-import type { ApprovalParts } from './approval-parts.ts'
-import { refuseWorkload, type WorkloadRefusal } from './rollback-target.ts'
+import type { ApprovalActor, ApprovalParts } from './approval-parts.ts'
+import { mayBringBack } from './approved-as-now.ts'
+import { refuseWorkload } from './rollback-target.ts'
 
 const DIFF_MAX = 262_144
 const LABELLED_KNOWN_GOOD = /^known[-_ ]good$/i
@@ -45,11 +47,11 @@ export type PrepareOutcome =
 
 /**
  * Put together what is shown before a rollback: both configs with their YAML, the difference, and the checks. `hash`
- * null stands for the pinned known-good config.
+ * null stands for the pinned known-good config. `actor` is who would do it.
  */
 export async function prepareRollback(
   parts: ApprovalParts,
-  request: { workloadId: string; hash: string | null },
+  request: { workloadId: string; hash: string | null; actor: ApprovalActor },
 ): Promise<PrepareOutcome> {
   const target = await parts.configTargets.find(request.workloadId)
   const workload = parts.fleet.workload(request.workloadId)
@@ -80,7 +82,7 @@ export async function prepareRollback(
   const label = labels.label(workload.id, hash)
   const source =
     pinnedHash === hash ? 'first_class_marker' : LABELLED_KNOWN_GOOD.test(label) ? 'label_convention' : 'none'
-  const refused = await refuseWorkload(parts, target)
+  const refused = await findRefusal(parts, db, target, { hash, actor: request.actor })
   const validation = describeValidation(parts, target, { hash, wanted, refused }, found)
   return {
     ok: true,
@@ -209,7 +211,21 @@ async function describeDiff(
   }
 }
 
+/** Why the rollback would be refused, beside what the checks of the config say; null where it would not. */
+async function findRefusal(
+  parts: ApprovalParts,
+  db: Db,
+  target: ConfigTarget,
+  { hash, actor }: { hash: string; actor: ApprovalActor },
+): Promise<keyof typeof REFUSALS | null> {
+  const refused = await refuseWorkload(parts, target)
+  if (refused !== null) return refused.code
+  return (await mayBringBack(parts, db, actor, target, hash)) ? null : 'approved-for-less'
+}
+
 const REFUSALS = {
+  'approved-for-less':
+    'It was approved here by less than is asked now, so no token may bring it back: somebody who is signed in may.',
   'workload-archived': 'The workload is archived.',
   'workload-not-collector': 'The workload is not a collector.',
   'remote-config-unsupported': 'The workload does not accept remote config.',
@@ -221,7 +237,7 @@ type Validation = RollbackPrepare['validation']
 function describeValidation(
   parts: ApprovalParts,
   target: ConfigTarget,
-  { hash, wanted, refused }: { hash: string; wanted: RollbackConfig; refused: WorkloadRefusal | null },
+  { hash, wanted, refused }: { hash: string; wanted: RollbackConfig; refused: keyof typeof REFUSALS | null },
   found: { result: ValidationResult; required: readonly ComponentRef[] },
 ): Validation {
   const { result } = found
@@ -240,10 +256,9 @@ function describeValidation(
     })),
   ]
   if (refused !== null) {
-    const code = refused.code.replaceAll('-', '_')
     findings.push({
-      code,
-      message: REFUSALS[refused.code],
+      code: refused.replaceAll('-', '_'),
+      message: REFUSALS[refused],
       severity: 'error',
       blocking: true,
       source: 'remote_config',

@@ -3,6 +3,7 @@ import { configHash } from '../../../lib/model/config-hash.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
+import type { RollbackPrepare } from '../../../lib/wire/rollback.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, makeApiToken, type SignedIn, signIn } from '../../support/invoke.ts'
@@ -33,7 +34,7 @@ beforeEach(async () => {
   second = await signIn(ctx)
   eve = await signIn(ctx, { groups: ['editor'] })
   ann = await signIn(ctx, { groups: ['editor'] })
-  token = (await makeApiToken(ctx, eve, ['workload:push_config'])).token
+  token = (await makeApiToken(ctx, eve, ['config:read_content', 'workload:push_config'])).token
   shop = fakeAgent(ctx.fleet)
   await ctx.advance(300)
   await label('staging')
@@ -87,6 +88,20 @@ describe('what only its author approved, while the workload was staging', () => 
     // Nor where a person has pinned it.
     expect((await call(ann.token, `POST /configs/${configHash(OWN)}/known-good`)).status).toBe(201)
     expect(await call(token, 'POST /rollback')).toMatchObject(REFUSED)
+  })
+
+  it('a token is told so beforehand, and a person that nothing is in the way', async () => {
+    await label('production')
+    const look = async (as: string) =>
+      (await call(as, `GET /rollback/prepare?target_hash=${configHash(OWN)}`)).json as RollbackPrepare
+    const { action, validation } = await look(token)
+    expect(action).toMatchObject({
+      can_submit: false,
+      blocking_reasons: [expect.stringMatching(/by less than is asked now/)],
+    })
+    expect(validation.can_confirm).toBe(false)
+    expect(validation.findings.map(({ code }) => code)).toContain('approved_for_less')
+    expect((await look(eve.token)).action).toMatchObject({ can_submit: true, blocking_reasons: [] })
   })
 
   it('a person brings back at once, and somebody looks at it afterwards', async () => {
