@@ -131,6 +131,7 @@ export async function createCampaign(
     approvals: [],
     closedBy: null,
     closedById: null,
+    closedByToken: null,
     closeComment: null,
     startedBy: null,
     startedById: null,
@@ -377,8 +378,7 @@ export async function rollBackCampaign(parts: CampaignParts, decision: Decision)
     return {
       status: 'rolling_back',
       rollBackStartedAt: now,
-      closedBy: decision.actor.email,
-      closedById: decision.actor.userId,
+      ...toCloser(decision.actor),
       endedAt: null,
       closeComment: decision.comment.trim() || null,
     }
@@ -443,12 +443,18 @@ async function moveToEnd(
   await endAllCampaignTargets(tx, id, statesThat('waits'), 'cancelled', now)
   return {
     status,
-    closedBy: actor.email,
-    closedById: actor.userId,
+    ...toCloser(actor),
     closeComment: comment.trim() || null,
     endedAt: now,
   }
 }
+
+/** Who ends a campaign, or takes it back, as it is kept with it. */
+const toCloser = ({ email, userId, apiToken }: ApprovalActor) => ({
+  closedBy: email,
+  closedById: userId,
+  closedByToken: apiToken ?? null,
+})
 
 /**
  * Take a step of the table, as its rules say: the comment, the statuses and, under the lock, the plan that was looked at.

@@ -1,3 +1,4 @@
+import type { Workload } from '../fleet/state/model.ts'
 import { approvalClassOf } from '../model/approval-policy.ts'
 import type { ProductionFacts } from '../model/production.ts'
 import { listApprovalVotes } from '../store/approval-votes.ts'
@@ -41,6 +42,23 @@ export async function mayBringBack(
   // Its labels may have been changed while the target was checked.
   const { labels, trustedLabels } = fleet.workload(target.workloadId) ?? target
   return isApprovedAsNow(tx, { workloadId: target.workloadId, labels, trustedLabels }, hash, clock.now())
+}
+
+/**
+ * Whether somebody may give a workload the config back that it ran before a campaign. Where only some instances run what the
+ * campaign brought, the others run the former one: it comes back at once, as it does where a rollout is taken back, for
+ * nothing is brought there by that.
+ */
+export async function mayReturnTo(
+  parts: Parameters<typeof mayBringBack>[0],
+  tx: Db,
+  actor: ApprovalActor,
+  { id, activeHash, labels, trustedLabels }: Workload,
+  hash: string,
+): Promise<boolean> {
+  return (
+    activeHash === hash || mayBringBack(parts, tx, actor, { workloadId: id, labels, trustedLabels }, hash)
+  )
 }
 
 /**

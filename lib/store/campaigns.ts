@@ -88,6 +88,8 @@ export interface StoredCampaign {
   approvals: readonly StoredCampaignApproval[]
   closedBy: string | null
   closedById: string | null
+  /** The token of that account by which it was; null where somebody was signed in. */
+  closedByToken: string | null
   closeComment: string | null
   startedBy: string | null
   startedById: string | null
@@ -105,7 +107,8 @@ const columnsWith = (
   policy_hash as "policyHash", wave, wave_ended_at as "waveEndedAt", halt, raised, created_by as "createdBy",
   created_by_id as "createdById",
   requested_by as "requestedBy", requested_by_id as "requestedById", requested_at as "requestedAt",
-  request_comment as "requestComment", approvals, closed_by as "closedBy", closed_by_id as "closedById", close_comment as "closeComment",
+  request_comment as "requestComment", approvals, closed_by as "closedBy", closed_by_id as "closedById",
+  closed_by_token as "closedByToken", close_comment as "closeComment",
   started_by as "startedBy", started_by_id as "startedById", started_at as "startedAt",
   roll_back_started_at as "rollBackStartedAt", ended_at as "endedAt",
   created_at as "createdAt", updated_at as "updatedAt"`
@@ -331,6 +334,7 @@ export type CampaignMove = Partial<
     | 'approvals'
     | 'closedBy'
     | 'closedById'
+    | 'closedByToken'
     | 'closeComment'
     | 'startedBy'
     | 'startedById'
@@ -356,6 +360,7 @@ const MOVED: MovedColumns<CampaignMove> = {
   approvals: { column: 'approvals', isJson: true },
   closedBy: { column: 'closed_by' },
   closedById: { column: 'closed_by_id' },
+  closedByToken: { column: 'closed_by_token' },
   closeComment: { column: 'close_comment' },
   startedBy: { column: 'started_by' },
   startedById: { column: 'started_by_id' },

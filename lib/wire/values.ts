@@ -376,6 +376,7 @@ export const CAMPAIGN_GATES = [
 
 /** Why a workload is refused by a plan, or skipped when its turn comes. */
 export const CAMPAIGN_REASONS = [
+  'approved_for_less',
   'archived',
   'base_content_gone',
   'base_moved',

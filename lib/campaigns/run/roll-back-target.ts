@@ -1,3 +1,4 @@
+import { mayReturnTo } from '../../changes/approved-as-now.ts'
 import { hasOpenPush, isActiveConfigOpen } from '../../fleet/pushes/find-obstacle.ts'
 import type { Workload } from '../../fleet/state/model.ts'
 import { markByItselfRollingBack } from '../../store/auto-apply-roll-back.ts'
@@ -34,8 +35,14 @@ export type BackOutcome =
   /** It has left the scopes which the campaign is cut to: it is left alone, whatever it runs. */
   | { kind: 'left_scope' }
   /** There is no former config, or none that may be brought back (`findWayBack`), which the reason says. */
-  | { kind: 'no_way_back'; reason: 'base_not_approved' | null }
+  | { kind: 'no_way_back'; reason: 'approved_for_less' | 'base_not_approved' | null }
   | { kind: 'refused' }
+
+/** Why, in the transaction of the push, nothing is taken back. */
+interface NotPushed {
+  ok: false
+  code: 'approved-for-less' | 'moved-on' | 'left-scope' | 'campaign-stopped'
+}
 
 /** Push its former config to a target that still runs what the campaign brought. */
 export async function rollBackTarget(
@@ -57,7 +64,7 @@ export async function rollBackTarget(
   const { base, obstacle } = await findBase(parts, target)
   if (base === null)
     return { kind: 'no_way_back', reason: obstacle === 'base_not_approved' ? obstacle : null }
-  const pushed = await parts.fleet.push<{ ok: false; code: 'moved-on' | 'left-scope' | 'campaign-stopped' }>(
+  const pushed = await parts.fleet.push<NotPushed>(
     {
       workloadId: workload.id,
       hash: base.hash,
@@ -74,6 +81,8 @@ export async function rollBackTarget(
       if (!isStillMeant(campaign, workload)) return { ok: false, code: 'left-scope' }
       if (!runsResult(workload, target) || (await isOfOthers(tx, campaign, target)))
         return { ok: false, code: 'moved-on' }
+      if (!(await mayReturnTo(parts, tx, closerOf(campaign), workload, base.hash)))
+        return { ok: false, code: 'approved-for-less' }
       const stands = await shareCampaign(tx, campaign.id)
       const back = { campaignId: campaign.id, workloadId: workload.id, pushId }
       const mark = target.isByItself ? markByItselfRollingBack : markTargetRollingBack
@@ -93,6 +102,7 @@ export async function rollBackTarget(
   if (pushed.code === 'workload-not-connected') return { kind: 'offline' }
   if (pushed.code === 'obstructed') return { kind: 'busy' }
   if (pushed.code === 'left-scope') return { kind: 'left_scope' }
+  if (pushed.code === 'approved-for-less') return { kind: 'no_way_back', reason: 'approved_for_less' }
   return { kind: pushed.code === 'moved-on' || pushed.code === 'workload-not-found' ? 'moved_on' : 'refused' }
 }
 

@@ -85,9 +85,15 @@ export async function stopStaged(
   return hasStopped
 }
 
-/** The user who ended a campaign: in whose name its rollouts are closed, and former configs pushed. */
-export const closerOf = ({ closedBy, closedById, createdBy }: CampaignSummary): AuditActor => ({
+/** The user, or token, that ended a campaign: in whose name its rollouts are closed, and former configs pushed. */
+export const closerOf = ({
+  closedBy,
+  closedById,
+  closedByToken,
+  createdBy,
+}: CampaignSummary): AuditActor => ({
   userId: closedById ?? '',
   email: closedBy ?? createdBy,
+  apiToken: closedByToken,
   askAgain: null,
 })

@@ -99,6 +99,8 @@ export const campaignTexts = defineTexts({
       refused: 'refused',
     } as Record<CampaignVerdict, string>,
     reason: {
+      approved_for_less:
+        'the config before it was approved there by less than is asked now: no token brings it back, somebody who is signed in may',
       archived: 'archived',
       base_content_gone: 'its config is not kept any more',
       base_moved: 'its config has changed since the plan',
@@ -494,6 +496,8 @@ export const campaignTexts = defineTexts({
       refused: 'refusé',
     } as Record<CampaignVerdict, string>,
     reason: {
+      approved_for_less:
+        'la configuration précédente y a été approuvée par moins que ce qui est demandé aujourd’hui : aucun jeton ne la rétablit, une personne connectée le peut',
       archived: 'archivé',
       base_content_gone: 'sa configuration n’est plus conservée',
       base_moved: 'sa configuration a changé depuis le plan',

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
+import type { StagePlan } from '../../../lib/store/rollouts.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
@@ -154,11 +155,11 @@ describe('what somebody else approved, while the workload was staging', () => {
   })
 })
 
-it('what a campaign brought counts by who approved that', async () => {
-  const change = { kind: 'text', yaml: SEEN }
+/** A campaign of Eve's that Ann approves brings a text, in these waves; answers its id. */
+async function carry(text: string, waves: object[] = [{}]): Promise<string> {
+  const change = { kind: 'text', yaml: text }
   const selector = { match_labels: { 'muster/env': 'staging' } }
-  const draft = { name: 'Seen', change, scope: { selector }, waves: [{}] }
-  await bring(OWN)
+  const draft = { name: 'Seen', change, scope: { selector }, waves }
   const made = await send(eve.token, 'POST /api/campaigns', draft)
   expect(made.status, JSON.stringify(made.json)).toBe(201)
   const { id } = made.json as CampaignRecord
@@ -172,19 +173,101 @@ it('what a campaign brought counts by who approved that', async () => {
   await step(eve, 'request', { plan_hash })
   await step(ann, 'approve', { comment: 'yes', plan_hash })
   await step(eve, 'start')
+  await work()
+  expect(ctx!.fleet.workload(shop.workloadId)?.activeHash).toBe(configHash(text))
+  return id
+}
+async function work(): Promise<void> {
   for (let at = 0; at < 3; at++) {
     await ctx!.campaigns.work(new AbortController().signal)
     await settle()
   }
-  expect(ctx!.fleet.workload(shop.workloadId)?.activeHash).toBe(configHash(SEEN))
+}
+
+it('what a campaign brought counts by who approved that', async () => {
+  await bring(OWN)
+  const id = await carry(SEEN)
   await bring(NOW, ann)
   await label('production')
   expect(await back(SEEN)).toMatchObject({ status: 202 })
   await settle()
   // As where the policy of then had let her approve it herself.
   await database.pool.execute(
-    `update campaigns set approvals = jsonb_set(approvals, '{0,byId}', to_jsonb($1::text))`,
-    [eve.userId],
+    `update campaigns set approvals = jsonb_set(approvals, '{0,byId}', to_jsonb($1::text)) where id = $2`,
+    [eve.userId, id],
   )
   expect(await back(SEEN)).toMatchObject(REFUSED)
+})
+
+describe('a campaign over what only its author approved, while the workload was staging', () => {
+  let id: string
+  beforeEach(async () => {
+    await bring(OWN)
+    id = await carry(SEEN)
+  })
+  const takeBack = async (as: string) => {
+    const { status, json } = await send(as, `POST /api/campaigns/${id}/roll-back`, { comment: 'back' })
+    expect(status, JSON.stringify(json)).toBe(200)
+    await work()
+    expect((await send(eve.token, `GET /api/campaigns/${id}`)).json).toMatchObject({ status: 'rolled_back' })
+    const { json: targets } = await send(eve.token, `GET /api/campaigns/${id}/targets`)
+    return { active: ctx!.fleet.workload(shop.workloadId)?.activeHash, targets }
+  }
+
+  it('no token takes back to that, and it is said why', async () => {
+    await label('production')
+    expect(await takeBack(token)).toMatchObject({
+      active: configHash(SEEN),
+      targets: [{ state: 'no_way_back', reason: 'approved_for_less' }],
+    })
+  })
+
+  it('a person takes back at once', async () => {
+    await label('production')
+    expect(await takeBack(eve.token)).toMatchObject({
+      active: configHash(OWN),
+      targets: [{ state: 'rolled_back' }],
+    })
+  })
+
+  it('a token takes back while the rule asks no more than it did', async () => {
+    expect(await takeBack(token)).toMatchObject({ active: configHash(OWN) })
+  })
+})
+
+it('a token takes the instances of a rollout back to what the others run, by whomever that was approved', async () => {
+  const pods = ['a', 'b'].map((pod) => fakeAgent(ctx!.fleet, { host: 'vm', pod })) as [FakeAgent, FakeAgent]
+  shop = pods[0]
+  await ctx!.advance(300)
+  await label('staging')
+  await bring(OWN)
+  pods[1].apply()
+  await ctx!.advance(300)
+  await label('production')
+  const stages: StagePlan[] = [
+    { count: 1, dwellMs: 60_000, gates: [] },
+    { percentage: 100, dwellMs: 0, gates: [] },
+  ]
+  const { workloadId } = shop
+  const begun = await ctx!.fleet.push(
+    {
+      workloadId,
+      hash: configHash(SEEN),
+      body: SEEN,
+      used: [],
+      stages,
+      path: 'request',
+      actor: { userId: eve.userId, email: eve.email, askAgain: null },
+      approvalId: null,
+      rollbackTargetKind: null,
+    },
+    async () => ({ ok: true }),
+  )
+  expect(begun.ok).toBe(true)
+  await ctx!.advance(300)
+  const ofRollout = ctx!.fleet.workload(workloadId)?.rollout?.stored.id
+  const { status, json } = await call(token, `POST /config/canary/${ofRollout}/rollback`)
+  expect(status, JSON.stringify(json)).toBe(202)
+  await ctx!.advance(300)
+  expect(pods.map((pod) => pod.offered().at(-1))).toEqual([configHash(OWN), configHash(OWN)])
 })
