@@ -60,6 +60,15 @@ export function problem(
   return json(body, PROBLEMS[code].status, headers)
 }
 
+/** The same of a refusal that comes with its details, if it has any. */
+export const problemOf = ({
+  code,
+  details = {},
+}: {
+  code: ProblemCode
+  details?: Record<string, unknown> | undefined
+}): Reply => problem(code, details)
+
 /**
  * The reply to a caller who lacks a permission, everywhere or where it is needed. Which one it is stands in a header,
  * because clients know every byte of the body of `forbidden`.

@@ -2,7 +2,7 @@ import { changeApprovalPolicy } from '../../lib/changes/approval-policy.ts'
 import { ApprovalPolicyRecord, ApprovalPolicyRequest } from '../../lib/wire/approval-policy.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problem, problemOf } from '../../runtime/reply.ts'
 import { readPolicy, toPolicyRecord } from './_policy-record.ts'
 
 /** Ask for a policy. One that asks less waits for a second person, or a day. */
@@ -20,7 +20,7 @@ export default defineHttp({
   errors: ['policy-invalid', 'policy-needs-another', 'audit-unavailable'],
   async handle({ body, actor }, ctx) {
     const wanted = readPolicy(body)
-    if (!wanted.ok) return problem(wanted.code, wanted.details)
+    if (!wanted.ok) return problemOf(wanted)
     const outcome = await changeApprovalPolicy(ctx, actor, wanted.policy)
     if (outcome.ok) return json(await toPolicyRecord(ctx, outcome.state, actor.userId))
     return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)

@@ -15,7 +15,7 @@ import type { Page } from '../../lib/store/cursor.ts'
 import { APPROVAL_STATUSES } from '../../lib/wire/values.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import type { Looked } from '../../runtime/pagination.ts'
-import { problem, type Reply } from '../../runtime/reply.ts'
+import { problem, problemOf, type Reply } from '../../runtime/reply.ts'
 
 /** The path parameters of one request. */
 export const approvalParams = type({ id: string(), approval_id: string() })
@@ -49,7 +49,7 @@ export function refuseApproval(outcome: RefusedApproval): Reply {
     case 'approval-required':
       return problem(outcome.code, { request_status: outcome.requestStatus })
     default:
-      return problem(outcome.code, 'details' in outcome ? outcome.details : {})
+      return problemOf(outcome)
   }
 }
 

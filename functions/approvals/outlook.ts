@@ -4,7 +4,7 @@ import { refuseManaged } from '../../lib/changes/managed.ts'
 import { isHeldOn } from '../../lib/model/scopes.ts'
 import { ApprovalOutlook } from '../../lib/wire/approvals.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problem, problemOf } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/_workload-path.ts'
 
 /** Who could approve a draft, before anybody asks for it: what is known of it is its hash. */
@@ -27,7 +27,7 @@ export default defineHttp({
     if (target === null) return problem('workload-not-found')
     const targetGroup = query.target_group.trim()
     const refusal = await refuseManaged(ctx.db, { workloadId: params.id, targetGroup })
-    if (refusal !== null) return problem(refusal.code, refusal.details)
+    if (refusal !== null) return problemOf(refusal)
     const { labels, trustedLabels } = target
     const sees = (id: string) =>
       isHeldOn(actor.grants, 'config:request', ctx.fleet.workload(id)?.trustedLabels ?? null)

@@ -7,7 +7,7 @@ import type { RolloutStageRequest } from '../../lib/wire/rollouts.ts'
 import { ROLLOUT_GATES } from '../../lib/wire/values.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { askAgain } from '../../runtime/reach.ts'
-import { accepted, problem } from '../../runtime/reply.ts'
+import { accepted, problem, problemOf } from '../../runtime/reply.ts'
 import { readApproval } from './_approval-of.ts'
 import { approvalParams, PUSH_ERRORS, refuseApproval } from './_approval-replies.ts'
 
@@ -77,7 +77,7 @@ export default defineHttp({
     // Without the feature a push with stages is refused, rather than made to all instances at once.
     if (stages !== null && !ctx.edition.gates.has(STAGES_GATE))
       return problem('feature-disabled', { feature: STAGES_GATE })
-    if (stages !== null && !stages.ok) return problem(stages.code, stages.details)
+    if (stages !== null && !stages.ok) return problemOf(stages)
     const outcome = await pushApproval(ctx, {
       workloadId: params.id,
       approvalId: params.approval_id,

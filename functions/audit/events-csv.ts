@@ -2,7 +2,7 @@ import { csvCell } from '../../lib/reports/csv.ts'
 import { type AuditFilter, type AuditRecord, listAuditRecords } from '../../lib/store/audit.ts'
 import type { Db } from '../../lib/store/db.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
-import { bytes, problem } from '../../runtime/reply.ts'
+import { bytes, problemOf } from '../../runtime/reply.ts'
 import { AuditQuery, FILTER_ERRORS, readFilter } from './_audit-query.ts'
 
 const COLUMNS = [
@@ -35,7 +35,7 @@ export default defineHttp({
   errors: FILTER_ERRORS,
   async handle({ query }, ctx) {
     const filter = readFilter(query)
-    if (!filter.ok) return problem(filter.code, filter.details)
+    if (!filter.ok) return problemOf(filter)
     const first = await fetchChunk(ctx.db, filter.filter, null)
     return bytes(streamCsv(ctx.db, filter.filter, first), 'text/csv; charset=utf-8', {
       'Content-Disposition': 'attachment; filename="audit-events.csv"',

@@ -9,7 +9,7 @@ import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
 import { AuditPage } from '../../lib/wire/audit.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { nextLink, PAGE_ERRORS, pageQuery, readLimit } from '../../runtime/pagination.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problem, problemOf } from '../../runtime/reply.ts'
 import { auditQuery, FILTER_ERRORS, readFilter, toAuditEventRecord } from './_audit-query.ts'
 
 const ORDER = 'audit.seq'
@@ -37,7 +37,7 @@ export default defineHttp({
     const after = query.cursor === undefined ? null : decodeCursor(ORDER, ['number'], query.cursor)
     if (query.cursor !== undefined && after === null) return problem('invalid-cursor')
     const filter = readFilter(query)
-    if (!filter.ok) return problem(filter.code, filter.details)
+    if (!filter.ok) return problemOf(filter)
 
     const beforeSeq = after === null ? null : Math.trunc(Number(after[0]))
     // A cursor already stands where the offset would lead.

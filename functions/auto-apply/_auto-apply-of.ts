@@ -11,7 +11,7 @@ import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Actor } from '../../runtime/define.ts'
 import { sightBy } from '../../runtime/reach.ts'
-import { json, problem, type Reply } from '../../runtime/reply.ts'
+import { json, problem, problemOf, type Reply } from '../../runtime/reply.ts'
 import { isPriority } from '../fleet-configs/_fleet-config-request.ts'
 
 /** Somebody as a reader of versions that apply by themselves. */
@@ -38,7 +38,7 @@ export async function replyToChoice(
   if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
   if (outcome.code === 'production-confirmation-required')
     return problem(outcome.code, PRODUCTION_UNCONFIRMED)
-  return problem(outcome.code, 'details' in outcome ? outcome.details : {})
+  return problemOf(outcome)
 }
 
 /**

@@ -4,7 +4,7 @@ import { planAutoApply } from '../../lib/auto-apply/plan.ts'
 import { SELECTOR_ERRORS } from '../../lib/selectors/read-selector.ts'
 import { AutoApplyPlanRequest, PlannedAutoApply } from '../../lib/wire/auto-apply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problemOf } from '../../runtime/reply.ts'
 import {
   fleetConfigParams,
   refuseSelection,
@@ -28,11 +28,11 @@ export default defineHttp({
     if (!found.ok) return found.reply
     const { config } = found
     const read = readWantedAutoApply(config, body)
-    if (!read.ok) return problem(read.code, read.details)
+    if (!read.ok) return problemOf(read)
     const outside = refuseSelection(ctx, actor, 'config:request', { id: config.id, ...read.wanted })
     if (outside !== null) return outside
     const planned = await planAutoApply(ctx.autoApply.parts, config, read.wanted)
-    if (!planned.ok) return problem(planned.code, planned.details)
+    if (!planned.ok) return problemOf(planned)
     const approval_rule = await readAutoApplyRule(ctx.db, planned.plan, null)
     return json({ plan: planned.plan, plan_hash: planned.planHash, approval_rule })
   },

@@ -9,7 +9,7 @@ import { AutoApplyRecord, AutoApplyRequest } from '../../lib/wire/auto-apply.ts'
 import type { Context } from '../../runtime/context.ts'
 import { type Actor, defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { unlessRefused } from '../../runtime/reach.ts'
-import { problem, type Reply } from '../../runtime/reply.ts'
+import { problemOf, type Reply } from '../../runtime/reply.ts'
 import {
   fleetConfigParams,
   refuseSelection,
@@ -49,7 +49,7 @@ export default defineHttp({
     if (!found.ok) return found.reply
     const { config } = found
     const read = readWantedAutoApply(config, body)
-    if (!read.ok) return problem(read.code, read.details)
+    if (!read.ok) return problemOf(read)
     const asking = await unlessRefused(ctx, actor, (caller) =>
       refuseWanted(ctx, caller, config.id, read.wanted),
     )

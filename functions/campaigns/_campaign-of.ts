@@ -16,7 +16,7 @@ import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Actor, Sight } from '../../runtime/define.ts'
 import { coversReach, refuseOthers, refuseReach, sightBy, unlessRefused } from '../../runtime/reach.ts'
-import { json, problem, type Reply } from '../../runtime/reply.ts'
+import { json, problem, problemOf, type Reply } from '../../runtime/reply.ts'
 import { readablePartOf } from '../fleet-configs/_fleet-config-path.ts'
 
 /** The path parameters of one campaign. */
@@ -159,7 +159,7 @@ export async function replyToDecision(
     case 'campaign-not-ready':
       return problem(outcome.code, { status: outcome.status })
     default:
-      return problem(outcome.code, 'details' in outcome ? outcome.details : {})
+      return problemOf(outcome)
   }
 }
 

@@ -3,7 +3,7 @@ import { readLimits } from '../../lib/campaigns/read-campaign.ts'
 import { CAMPAIGN_STEPS } from '../../lib/model/campaign-steps.ts'
 import { CampaignContinueRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { problem } from '../../runtime/reply.ts'
+import { problemOf } from '../../runtime/reply.ts'
 import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
 
 /** Continue a paused or halted campaign; limits may be raised, with a comment. */
@@ -21,7 +21,7 @@ export default defineHttp({
     const asking = await mayDecide(ctx, params.id, actor, 'continue')
     if (!asking.ok) return asking.reply
     const limits = readLimits(body.limits ?? {})
-    if (!limits.ok) return problem(limits.code, limits.details)
+    if (!limits.ok) return problemOf(limits)
     const decision = { id: params.id, actor: asking.actor, comment: body.comment, limits: limits.value }
     return replyToDecision(ctx, actor, await continueCampaign(ctx.campaigns.parts, decision))
   },

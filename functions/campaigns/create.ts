@@ -3,7 +3,7 @@ import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign
 import { CampaignCreateRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { alsoAsking } from '../../runtime/reach.ts'
-import { problem } from '../../runtime/reply.ts'
+import { problemOf } from '../../runtime/reply.ts'
 import { cutToScopes, refuseDraft, refuseVersion, replyToDecision } from './_campaign-of.ts'
 
 /** Create a campaign, as a draft: a change that is to be carried to many workloads. */
@@ -27,7 +27,7 @@ export default defineHttp({
   ],
   async handle({ body, actor }, ctx) {
     const read = readCampaign(body)
-    if (!read.ok) return problem(read.code, read.details)
+    if (!read.ok) return problemOf(read)
     const foreign = await refuseVersion(ctx, actor, read.value)
     if (foreign !== null) return foreign
     const draft = cutToScopes(read.value, actor)

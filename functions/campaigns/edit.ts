@@ -3,7 +3,7 @@ import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign
 import { CampaignCreateRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { alsoAsking } from '../../runtime/reach.ts'
-import { problem } from '../../runtime/reply.ts'
+import { problemOf } from '../../runtime/reply.ts'
 import {
   campaignParams,
   cutToScopes,
@@ -28,7 +28,7 @@ export default defineHttp({
     const outside = await refuseCampaign(ctx.db, params.id, actor, 'config:request')
     if (outside !== null) return outside
     const read = readCampaign(body)
-    if (!read.ok) return problem(read.code, read.details)
+    if (!read.ok) return problemOf(read)
     const foreign = await refuseVersion(ctx, actor, read.value)
     if (foreign !== null) return foreign
     const draft = cutToScopes(read.value, actor)

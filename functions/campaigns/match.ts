@@ -2,7 +2,7 @@ import { matchScope } from '../../lib/campaigns/plan/match.ts'
 import { CAMPAIGN_ERRORS, readScope } from '../../lib/campaigns/read-campaign.ts'
 import { CampaignMatch, CampaignMatchRequest, type CampaignScope } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problemOf } from '../../runtime/reply.ts'
 
 /** Say which workloads a scope means, while somebody still writes it. Nothing is stored by it. */
 export default defineHttp({
@@ -18,7 +18,7 @@ export default defineHttp({
   async handle({ body, sight }, ctx) {
     const fleetConfigId = body.fleet_config_id || null
     const read = readScope(body.scope as CampaignScope, fleetConfigId !== null)
-    if (!read.ok) return problem(read.code, read.details)
+    if (!read.ok) return problemOf(read)
     // As the campaign will be, that whoever asks makes of it.
     const cut = sight.scopes?.map(({ key, values }) => ({ key, values: [...values] }))
     const scope = cut === undefined ? read.value : { ...read.value, cut_to: cut }

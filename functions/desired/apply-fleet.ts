@@ -7,7 +7,7 @@ import { DesiredFleetRequest, DesiredFleetResult } from '../../lib/wire/desired.
 import type { Context } from '../../runtime/context.ts'
 import { type Actor, defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { refuseReach, unlessRefused } from '../../runtime/reach.ts'
-import { json, problem, type Reply } from '../../runtime/reply.ts'
+import { json, problemOf, type Reply } from '../../runtime/reply.ts'
 import { cutToScopes, replyToDecision } from '../campaigns/_campaign-of.ts'
 import { refuseSelection } from '../fleet-configs/_fleet-config-path.ts'
 import {
@@ -76,7 +76,7 @@ export default defineHttp({
   ],
   async handle({ body, actor }, ctx) {
     const definition = readFleetConfig(body)
-    if (!definition.ok) return problem(definition.code, definition.details)
+    if (!definition.ok) return problemOf(definition)
     const asking = await unlessRefused(ctx, actor, (caller) =>
       refuseDefinition(ctx, caller, definition.fields),
     )
@@ -92,7 +92,7 @@ export default defineHttp({
       })
     // Before anything is stored: the fleet config may have no id yet, and none of the rules hangs on it.
     const tried = ask(uuidv7(ctx.clock.now(), ctx.random), 1)
-    if (!tried.ok) return problem(tried.code, tried.details)
+    if (!tried.ok) return problemOf(tried)
     const outcome = await applyDesiredFleet(
       { ...ctx.campaigns.parts, fleetConfigs: ctx.fleetConfigs },
       {
@@ -118,7 +118,7 @@ export default defineHttp({
     if (!outcome.ok) {
       if (outcome.code === 'audit-unavailable' || outcome.code === 'campaign-not-ready')
         return replyToDecision(ctx, actor, outcome)
-      return problem(outcome.code, 'details' in outcome ? outcome.details : {})
+      return problemOf(outcome)
     }
     for (const campaign of outcome.changed) ctx.campaigns.decided(campaign)
     return json({

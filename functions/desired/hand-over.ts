@@ -2,7 +2,7 @@ import { handOver } from '../../lib/desired/hand-over.ts'
 import { HandOverRequest, HandOverResult } from '../../lib/wire/desired.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problemOf } from '../../runtime/reply.ts'
 
 /**
  * Hand what an owner in Git keeps over to another owner or account, all of it or single objects. What was decided about
@@ -28,9 +28,7 @@ export default defineHttp({
       fleetConfigIds: body.fleet_config_ids ?? null,
     })
     if (!outcome.ok)
-      return outcome.code === 'audit-unavailable'
-        ? auditUnavailable(outcome)
-        : problem(outcome.code, outcome.details ?? {})
+      return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problemOf(outcome)
     await ctx.fleetConfigs.load()
     const { workloads, fleetConfigs } = outcome
     return json({ workload_count: workloads.length, fleet_config_count: fleetConfigs.length })

@@ -3,7 +3,7 @@ import { releaseDesiredFleet } from '../../lib/desired/apply-fleet.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { coversReach, unlessRefused } from '../../runtime/reach.ts'
-import { noContent, problem } from '../../runtime/reply.ts'
+import { noContent, problem, problemOf } from '../../runtime/reply.ts'
 import {
   findFleetConfig,
   fleetConfigParams,
@@ -53,6 +53,6 @@ export default defineHttp({
     if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
     if (outcome.code === 'not-its-pipeline')
       return problem(actor.apiToken === null ? 'forbidden' : 'session-required')
-    return problem(outcome.code, 'details' in outcome ? outcome.details : {})
+    return problemOf({ ...outcome, code: outcome.code })
   },
 })

@@ -2,7 +2,7 @@ import { defaulted, string, type } from 'superstruct'
 import { releaseDesired } from '../../lib/desired/apply.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
-import { noContent, problem } from '../../runtime/reply.ts'
+import { noContent, problem, problemOf } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/_workload-path.ts'
 
 /**
@@ -30,6 +30,6 @@ export default defineHttp({
     if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
     if (outcome.code === 'not-its-pipeline')
       return problem(actor.apiToken === null ? 'forbidden' : 'session-required')
-    return problem(outcome.code, outcome.details ?? {})
+    return problemOf({ ...outcome, code: outcome.code })
   },
 })

@@ -7,7 +7,7 @@ import { lockFleetConfig } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigVersion, FleetConfigVersionRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { created, problem } from '../../runtime/reply.ts'
+import { created, problemOf } from '../../runtime/reply.ts'
 import { fleetConfigParams, refuseManaged, requireFleetConfig } from './_fleet-config-path.ts'
 import { readDraft } from './_version-request.ts'
 
@@ -36,7 +36,7 @@ export default defineHttp({
     if (managed !== null) return managed
     const draft = readDraft(body)
     const read = await readVersion(draft, ctx)
-    if (!read.ok) return problem(read.code, read.details)
+    if (!read.ok) return problemOf(read)
     const by = { author: actor.email, authorId: actor.userId, createdAt: ctx.clock.now() }
     const version = { fleetConfigId: config.id, hash: read.hash, ...draft, ...by }
     const stored = await ctx.db.change('fleet-config.version', actor, async (tx) => {
@@ -56,10 +56,7 @@ export default defineHttp({
       })
       return { ok: true, number }
     })
-    if (!stored.ok)
-      return stored.code === 'audit-unavailable'
-        ? auditUnavailable(stored)
-        : problem(stored.code, 'details' in stored ? stored.details : {})
+    if (!stored.ok) return stored.code === 'audit-unavailable' ? auditUnavailable(stored) : problemOf(stored)
     await ctx.fleetConfigs.load()
     return created(
       toVersionRecord({ ...version, number: stored.number }, await listTakenBackVersions(ctx.db, params.id)),

@@ -6,7 +6,7 @@ import { FleetConfigRecord, FleetConfigRequest } from '../../lib/wire/fleet-conf
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { unlessRefused } from '../../runtime/reach.ts'
-import { created, problem } from '../../runtime/reply.ts'
+import { created, problem, problemOf } from '../../runtime/reply.ts'
 import { refuseSelection } from './_fleet-config-path.ts'
 import { FLEET_CONFIG_ERRORS, readFleetConfig } from './_fleet-config-request.ts'
 
@@ -30,7 +30,7 @@ export default defineHttp({
   ],
   async handle({ body, actor }, ctx) {
     const read = readFleetConfig(body)
-    if (!read.ok) return problem(read.code, read.details)
+    if (!read.ok) return problemOf(read)
     const asking = await unlessRefused(ctx, actor, (caller) =>
       refuseSelection(ctx, caller, 'config:create', { id: null, ...read.fields }),
     )

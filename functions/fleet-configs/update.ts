@@ -9,7 +9,7 @@ import { FleetConfigRecord, FleetConfigRequest } from '../../lib/wire/fleet-conf
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { unlessRefused } from '../../runtime/reach.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problem, problemOf } from '../../runtime/reply.ts'
 import {
   findFleetConfig,
   fleetConfigParams,
@@ -44,7 +44,7 @@ export default defineHttp({
   ],
   async handle({ params, body, actor }, ctx) {
     const read = readFleetConfig(body)
-    if (!read.ok) return problem(read.code, read.details)
+    if (!read.ok) return problemOf(read)
     const known = requireFleetConfig(ctx, params.id, actor, 'config:create')
     if (!known.ok) return known.reply
     const before = known.config

@@ -5,7 +5,7 @@ import { storeFreeze } from '../../lib/store/freeze.ts'
 import { FreezeRecord, FreezeRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problem, problemOf } from '../../runtime/reply.ts'
 import { toFreezeRecord } from './_freeze-record.ts'
 
 const REASON_LENGTH_MAX = 1_024
@@ -33,7 +33,7 @@ export default defineHttp({
     if (reason === '' || reason.length > REASON_LENGTH_MAX || !isStorable(reason))
       return problem('reason-invalid', { max: REASON_LENGTH_MAX })
     const read = body.selector === undefined ? null : readSelector(body.selector, FLEET_CONFIG_RULES)
-    if (read !== null && !read.ok) return problem(read.code, read.details)
+    if (read !== null && !read.ok) return problemOf(read)
     const freeze = { selector: read?.selector ?? null, reason, until, setBy: actor.email, setAt: now }
     const stored = await ctx.db.change('freeze.set', actor, async (tx) => {
       await storeFreeze(tx, freeze)

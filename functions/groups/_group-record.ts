@@ -3,7 +3,7 @@ import type { GroupOutcome } from '../../lib/identity/group-administration.ts'
 import type { Group } from '../../lib/store/groups.ts'
 import type { GroupRecord, ManagedGroupRecord } from '../../lib/wire/identity.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
-import { problem, type Reply } from '../../runtime/reply.ts'
+import { problemOf, type Reply } from '../../runtime/reply.ts'
 
 /** The path parameters of one group. */
 export const groupParams = type({ id: string() })
@@ -27,5 +27,5 @@ export const toManagedGroupRecord = (group: Group, memberCount: number): Managed
 /** The reply to a change of a group that was refused. */
 export function refuseGroup(outcome: GroupOutcome & { ok: false }): Reply {
   if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
-  return problem(outcome.code, 'details' in outcome ? outcome.details : {})
+  return problemOf(outcome)
 }

@@ -3,7 +3,7 @@ import { HoldsChanged, HoldsRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { askAgain, refuseWorkloads } from '../../runtime/reach.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problem, problemOf } from '../../runtime/reply.ts'
 
 /** Hold many workloads: campaigns leave each alone until somebody releases it. */
 export default defineHttp({
@@ -25,8 +25,6 @@ export default defineHttp({
     const stillMay = askAgain(actor, ctx, 'workload:push_config')
     const outcome = await holdWorkloads(ctx, { workloadIds: ids, reason, until, actor, stillMay })
     if (outcome.ok) return json({ changed_count: outcome.changedCount } satisfies HoldsChanged)
-    return outcome.code === 'audit-unavailable'
-      ? auditUnavailable(outcome)
-      : problem(outcome.code, outcome.details)
+    return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problemOf(outcome)
   },
 })

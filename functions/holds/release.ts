@@ -3,7 +3,7 @@ import { HoldsChanged, HoldsReleaseRequest } from '../../lib/wire/fleet-configs.
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { askAgain, refuseWorkloads } from '../../runtime/reach.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problem, problemOf } from '../../runtime/reply.ts'
 
 /** Release many workloads, so that campaigns may change them again. Nothing is pushed by it. */
 export default defineHttp({
@@ -24,8 +24,6 @@ export default defineHttp({
     const stillMay = askAgain(actor, ctx, 'workload:push_config')
     const outcome = await releaseWorkloads(ctx, { workloadIds: ids, actor, stillMay })
     if (outcome.ok) return json({ changed_count: outcome.changedCount } satisfies HoldsChanged)
-    return outcome.code === 'audit-unavailable'
-      ? auditUnavailable(outcome)
-      : problem(outcome.code, outcome.details)
+    return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problemOf(outcome)
   },
 })

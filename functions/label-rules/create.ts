@@ -3,7 +3,7 @@ import { LABEL_RULE_ERRORS, readLabelRule } from '../../lib/label-rules/read-rul
 import { LabelRuleRecord, LabelRuleRequest } from '../../lib/wire/label-rules.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
-import { created, problem } from '../../runtime/reply.ts'
+import { created, problem, problemOf } from '../../runtime/reply.ts'
 import { findRuleRecord } from './_rule-record.ts'
 
 /** Create a rule that gives trusted labels to all workloads of some identity, those that are to come as well. */
@@ -19,13 +19,11 @@ export default defineHttp({
   errors: [...LABEL_RULE_ERRORS, ...LABEL_RULE_CHANGE_ERRORS, 'audit-unavailable'],
   async handle({ body, actor }, ctx) {
     const read = await readLabelRule(body)
-    if (!read.ok) return problem(read.code, read.details)
+    if (!read.ok) return problemOf(read)
     const by = { actor, confirmsLowering: body.confirm_lowering }
     const outcome = await changeLabelRules(ctx, { id: null, rule: read.rule }, by)
     if (!outcome.ok)
-      return outcome.code === 'audit-unavailable'
-        ? auditUnavailable(outcome)
-        : problem(outcome.code, outcome.details)
+      return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problemOf(outcome)
     const record = await findRuleRecord(ctx, outcome.rule!.id)
     return record === null ? problem('label-rule-not-found') : created(record)
   },

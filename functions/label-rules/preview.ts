@@ -2,7 +2,7 @@ import { previewAskedChange } from '../../lib/label-rules/change-rules.ts'
 import { LABEL_RULE_ERRORS, readLabelRule } from '../../lib/label-rules/read-rule.ts'
 import { LabelRulePreview, LabelRulePreviewRequest } from '../../lib/wire/label-rules.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problem, problemOf } from '../../runtime/reply.ts'
 
 /** Say what a new label rule, a changed one, or the removal of one would do. Nothing is stored by it. */
 export default defineHttp({
@@ -22,7 +22,7 @@ export default defineHttp({
       return looked.ok ? json(looked.preview) : problem(looked.code)
     }
     const read = await readLabelRule(body)
-    if (!read.ok) return problem(read.code, read.details)
+    if (!read.ok) return problemOf(read)
     const looked = await previewAskedChange(ctx, { id, rule: read.rule })
     return looked.ok ? json(looked.preview) : problem(looked.code)
   },

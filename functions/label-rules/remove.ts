@@ -2,7 +2,7 @@ import { optional, string, type } from 'superstruct'
 import { changeLabelRules } from '../../lib/label-rules/change-rules.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, noBody } from '../../runtime/define.ts'
-import { noContent, problem } from '../../runtime/reply.ts'
+import { noContent, problem, problemOf } from '../../runtime/reply.ts'
 
 /** Take a rule away, with the labels that it gives. What operators set stays. */
 export default defineHttp({
@@ -26,8 +26,6 @@ export default defineHttp({
     const outcome = await changeLabelRules(ctx, { id: params.id, rule: null }, by)
     if (outcome.ok) return noContent()
     if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
-    return outcome.code === 'label-rule-taken'
-      ? problem('label-rule-not-found')
-      : problem(outcome.code, outcome.details)
+    return outcome.code === 'label-rule-taken' ? problem('label-rule-not-found') : problemOf(outcome)
   },
 })

@@ -4,7 +4,7 @@ import { LABEL_RULE_ERRORS, readLabelRule } from '../../lib/label-rules/read-rul
 import { LabelRuleRecord, LabelRuleRequest } from '../../lib/wire/label-rules.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problem, problemOf } from '../../runtime/reply.ts'
 import { findRuleRecord } from './_rule-record.ts'
 
 /** Replace a label rule. Labels that it gives no longer are taken away. */
@@ -20,13 +20,11 @@ export default defineHttp({
   errors: [...LABEL_RULE_ERRORS, ...LABEL_RULE_CHANGE_ERRORS, 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
     const read = await readLabelRule(body)
-    if (!read.ok) return problem(read.code, read.details)
+    if (!read.ok) return problemOf(read)
     const by = { actor, confirmsLowering: body.confirm_lowering }
     const outcome = await changeLabelRules(ctx, { id: params.id, rule: read.rule }, by)
     if (!outcome.ok)
-      return outcome.code === 'audit-unavailable'
-        ? auditUnavailable(outcome)
-        : problem(outcome.code, outcome.details)
+      return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problemOf(outcome)
     const record = await findRuleRecord(ctx, params.id)
     return record === null ? problem('label-rule-not-found') : json(record)
   },

@@ -1,7 +1,7 @@
 import { PasswordRequest } from '../../lib/wire/identity.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
-import { noContent, problem } from '../../runtime/reply.ts'
+import { noContent, problem, problemOf } from '../../runtime/reply.ts'
 
 /** Change the password of the signed-in user; the other sessions and the API tokens of the user end. */
 export default defineHttp({
@@ -38,6 +38,6 @@ export default defineHttp({
     if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
     if (outcome.code === 'login-limited')
       return problem(outcome.code, {}, { 'Retry-After': String(outcome.retryAfterS) })
-    return problem(outcome.code, 'details' in outcome ? outcome.details : {})
+    return problemOf(outcome)
   },
 })

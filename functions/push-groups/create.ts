@@ -2,7 +2,7 @@ import { insertPushGroup } from '../../lib/store/push-groups.ts'
 import { PushGroup, PushGroupRequest } from '../../lib/wire/pushes.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
-import { created, problem } from '../../runtime/reply.ts'
+import { created, problem, problemOf } from '../../runtime/reply.ts'
 import { PUSH_GROUP_ERRORS, readPushGroup, toPushGroup } from './_push-group-record.ts'
 
 /** Add a push group. */
@@ -18,7 +18,7 @@ export default defineHttp({
   errors: [...PUSH_GROUP_ERRORS, 'push-group-taken', 'audit-unavailable'],
   async handle({ body, actor }, ctx) {
     const read = readPushGroup(body)
-    if (!read.ok) return problem(read.code, read.details)
+    if (!read.ok) return problemOf(read)
     const { group } = read
     const stored = await ctx.db.change('push-group.create', actor, async (tx) => {
       if (!(await insertPushGroup(tx, group))) return { ok: false, code: 'push-group-taken' }

@@ -3,7 +3,7 @@ import { updatePushGroup } from '../../lib/store/push-groups.ts'
 import { PushGroup, PushGroupRequest } from '../../lib/wire/pushes.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problem, problemOf } from '../../runtime/reply.ts'
 import { PUSH_GROUP_ERRORS, readPushGroup, toPushGroup } from './_push-group-record.ts'
 
 /** Replace a push group; its id stays, whatever the body says. */
@@ -21,7 +21,7 @@ export default defineHttp({
     // The id in the body does not count: a valid one stands in for it while the rest is checked. An id of another form
     // in the path is not found.
     const read = readPushGroup({ ...body, id: 'any' })
-    if (!read.ok) return problem(read.code, read.details)
+    if (!read.ok) return problemOf(read)
     const group = { ...read.group, id: params.id }
     const stored = await ctx.db.change('push-group.update', actor, async (tx) => {
       if (!(await updatePushGroup(tx, group))) return { ok: false, code: 'push-group-not-found' }

@@ -15,7 +15,7 @@ import { findTemplate } from '../../lib/store/templates.ts'
 import { PushPreview, PushPreviewRequest } from '../../lib/wire/pushes.ts'
 import type { Context } from '../../runtime/context.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problem, problemOf } from '../../runtime/reply.ts'
 
 /** Workloads that are looked at in one turn of the event loop. */
 const LOOKED_AT = 200
@@ -44,7 +44,7 @@ export default defineHttp({
     const group = groupId === '' || groupId.includes('\0') ? null : await findPushGroup(ctx.db, groupId)
     if (groupId !== '' && group === null) return problem('push-group-not-found')
     const refusal = group === null ? refuseSelector(body.selector ?? {}, FREE_SELECTOR_RULES) : null
-    if (refusal !== null) return problem(refusal.code, refusal.details)
+    if (refusal !== null) return problemOf(refusal)
     const content = body.config_content || body.yaml || (await findConfig(ctx, body.config_id))
     if (content === null) return problem('config-not-found')
     const checked = content === '' ? null : await check(ctx, content)

@@ -5,7 +5,7 @@ import { ReviewRecord, ReviewRequest } from '../../lib/wire/reviews.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { alsoAsking } from '../../runtime/reach.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problem, problemOf } from '../../runtime/reply.ts'
 import { COMMENT_ERRORS } from '../approvals/_approval-replies.ts'
 import { reachesReview } from './_reach.ts'
 
@@ -45,6 +45,6 @@ export default defineHttp({
     })
     if (outcome.ok) return json(toReviewRecord(outcome.review))
     if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
-    return problem(outcome.code, outcome.details ?? {})
+    return problemOf(outcome)
   },
 })

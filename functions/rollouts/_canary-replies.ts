@@ -1,7 +1,7 @@
 import type { CanaryJudgement, CanaryVerdict } from '../../lib/changes/canary.ts'
 import type { CanaryValidation } from '../../lib/wire/rollouts.ts'
 import { PROBLEMS, type ProblemCode, sentenceOf, wireCodeOf } from '../../runtime/problems.ts'
-import { json, problem, type Reply } from '../../runtime/reply.ts'
+import { json, problemOf, type Reply } from '../../runtime/reply.ts'
 
 /** Codes that a judged canary can be refused with. */
 export const CANARY_ERRORS = [
@@ -49,5 +49,4 @@ export function refuseCanary(judgement: CanaryJudgement): Reply {
 }
 
 /** The reply where nothing could be judged. */
-export const refuseToJudge = (verdict: Exclude<CanaryVerdict, { ok: true }>): Reply =>
-  problem(verdict.code, 'details' in verdict ? verdict.details : {})
+export const refuseToJudge = (verdict: Exclude<CanaryVerdict, { ok: true }>): Reply => problemOf(verdict)

@@ -6,7 +6,7 @@ import { RolloutContinueRequest, RolloutRecord } from '../../lib/wire/rollouts.t
 import type { Context } from '../../runtime/context.ts'
 import { type Actor, defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { refuseWorkloads, unlessRefused } from '../../runtime/reach.ts'
-import { problem, type Reply } from '../../runtime/reply.ts'
+import { problem, problemOf, type Reply } from '../../runtime/reply.ts'
 import { replyToOutcome, rolloutParams } from './_rollout-of.ts'
 
 /**
@@ -44,7 +44,7 @@ export default defineHttp({
   async handle({ params, body, actor }, ctx) {
     const reason = body.break_glass_reason.trim()
     const refusedText = refuseTexts({ break_glass_reason: reason })
-    if (refusedText !== null) return problem(refusedText.code, refusedText.details)
+    if (refusedText !== null) return problemOf(refusedText)
     if (body.break_glass && reason === '') return problem('break-glass-reason-required')
     const isForced = body.break_glass || (await hasBrokenGlass(ctx, params))
     const asking = isForced

@@ -2,7 +2,7 @@ import type { ServiceAccountOutcome } from '../../lib/identity/service-accounts.
 import type { ServiceAccount } from '../../lib/store/service-accounts.ts'
 import type { ServiceAccountRecord } from '../../lib/wire/identity.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
-import { problem, type Reply } from '../../runtime/reply.ts'
+import { problemOf, type Reply } from '../../runtime/reply.ts'
 
 /** A service account as the wire shows it. */
 export function toServiceAccountRecord(account: ServiceAccount): ServiceAccountRecord {
@@ -13,5 +13,5 @@ export function toServiceAccountRecord(account: ServiceAccount): ServiceAccountR
 /** The reply to a change of a service account that was refused. */
 export function refuseServiceAccount(outcome: ServiceAccountOutcome & { ok: false }): Reply {
   if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
-  return problem(outcome.code, 'details' in outcome ? outcome.details : {})
+  return problemOf(outcome)
 }

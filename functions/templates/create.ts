@@ -6,7 +6,7 @@ import { insertTemplate, measureTemplatesOf, type Template } from '../../lib/sto
 import { TemplateCreateRequest, TemplateRecord } from '../../lib/wire/templates.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
-import { created, problem } from '../../runtime/reply.ts'
+import { created, problem, problemOf } from '../../runtime/reply.ts'
 import { toTemplateRecord } from './_template-record.ts'
 
 const trimTags = (tags: readonly string[]): string[] => [
@@ -60,8 +60,6 @@ export default defineHttp({
       return { ok: true }
     })
     if (stored.ok) return created(toTemplateRecord(template))
-    return stored.code === 'audit-unavailable'
-      ? auditUnavailable(stored)
-      : problem(stored.code, stored.details)
+    return stored.code === 'audit-unavailable' ? auditUnavailable(stored) : problemOf(stored)
   },
 })

@@ -5,7 +5,7 @@ import { readTime } from '../../lib/model/times.ts'
 import type { ApiToken } from '../../lib/store/api-tokens.ts'
 import type { ApiTokenRecord, ApiTokenRequest } from '../../lib/wire/identity.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
-import { created, noContent, problem, type Reply } from '../../runtime/reply.ts'
+import { created, noContent, problem, problemOf, type Reply } from '../../runtime/reply.ts'
 
 /** The id of a token in a path. */
 export const TokenId = pattern(string(), UUID)
@@ -50,7 +50,7 @@ export function answerToken(outcome: TokenOutcome): Reply {
     return { ...reply, headers: { ...reply.headers, 'Cache-Control': 'no-store' } }
   }
   if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
-  return problem(outcome.code, 'details' in outcome ? outcome.details : {})
+  return problemOf(outcome)
 }
 
 /** The reply to a token that was to be taken away. */

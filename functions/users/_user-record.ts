@@ -5,7 +5,7 @@ import type { User } from '../../lib/store/users.ts'
 import type { UserRecord } from '../../lib/wire/identity.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import type { Context } from '../../runtime/context.ts'
-import { problem, type Reply } from '../../runtime/reply.ts'
+import { problemOf, type Reply } from '../../runtime/reply.ts'
 
 /** The id of a user in a path. */
 export const UserId = pattern(string(), UUID)
@@ -28,5 +28,5 @@ export function toUserRecord({ identity }: Context, user: User): UserRecord {
 /** The reply to a change of a user that was refused. */
 export function refuseUser(outcome: UserOutcome & { ok: false }): Reply {
   if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
-  return problem(outcome.code, 'details' in outcome ? outcome.details : {})
+  return problemOf(outcome)
 }

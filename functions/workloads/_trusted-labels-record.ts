@@ -2,8 +2,15 @@ import { giveLabels } from '../../lib/label-rules/rules.ts'
 import type { TrustedLabels } from '../../lib/wire/workloads.ts'
 import type { Context } from '../../runtime/context.ts'
 
-/** The trusted labels of a workload, and where each is from. */
-export function toTrustedLabels({ fleet, labelRules }: Context, id: string): TrustedLabels {
+/**
+ * The trusted labels of a workload, and where each is from; where one is read, until when the stricter rule for approvals holds
+ * after they were changed.
+ */
+export function toTrustedLabels(
+  { fleet, labelRules }: Context,
+  id: string,
+  stricterUntil: Date | null = null,
+): TrustedLabels {
   const workload = fleet.workload(id)
   const labels = workload?.handLabels ?? {}
   const { labels: given, givers } = giveLabels(labelRules.rules, workload?.fingerprintKeys ?? {})
@@ -21,5 +28,6 @@ export function toTrustedLabels({ fleet, labelRules }: Context, id: string): Tru
         ]
       }),
     ),
+    ...(stricterUntil === null ? {} : { stricter_until: stricterUntil.toISOString() }),
   }
 }

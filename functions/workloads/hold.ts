@@ -4,7 +4,7 @@ import { HoldRecord, HoldRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { askAgain } from '../../runtime/reach.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problemOf } from '../../runtime/reply.ts'
 import { workloadParams } from './_workload-path.ts'
 
 /** Hold a workload: campaigns leave it alone until somebody releases it. */
@@ -23,8 +23,6 @@ export default defineHttp({
     const wanted = { workloadId: params.id, reason: body.reason, until: body.until ?? null, actor, stillMay }
     const outcome = await holdWorkload(ctx, wanted)
     if (outcome.ok) return json(toHoldRecord(outcome.hold, ctx.clock.now()))
-    return outcome.code === 'audit-unavailable'
-      ? auditUnavailable(outcome)
-      : problem(outcome.code, outcome.details)
+    return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problemOf(outcome)
   },
 })

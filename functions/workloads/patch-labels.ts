@@ -15,7 +15,7 @@ import { mapInTurns } from '../../lib/turns.ts'
 import { LabelsPatch, LabelsPatched } from '../../lib/wire/labels-patch.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problem, problemOf } from '../../runtime/reply.ts'
 
 /** Workloads that one call can label: each is a change with an audit record of its own. */
 const WORKLOADS_MAX = 500
@@ -58,10 +58,10 @@ export default defineHttp({
     if (named.length > WORKLOADS_MAX) return problem('workload-ids-invalid', { max: WORKLOADS_MAX })
     const isByName = named.length > 0 && Object.keys(tidySelector(body.selector)).length === 0
     const read = isByName ? null : readSelector(body.selector, FREE_SELECTOR_RULES)
-    if (read?.ok === false) return problem(read.code, read.details)
+    if (read?.ok === false) return problemOf(read)
     const ids = new Set(named)
     const refusal = refuseLabels(body.labels)
-    if (refusal !== null) return problem(refusal.code, refusal.details)
+    if (refusal !== null) return problemOf(refusal)
     const wanted = Object.entries(body.labels)
     const isSelected = read === null ? null : openSelector(read.selector)
     const meant = await mapInTurns(ctx.fleet.state.workloads.values(), CHUNK, (workload) =>

@@ -20,7 +20,6 @@ export default defineHttp({
   async handle({ params }, ctx) {
     if (findWorkload(ctx, params.id) === null) return problem('workload-not-found')
     const doneAt = await findKeptSince(ctx.db, params.id)
-    const stricter = doneAt === null ? {} : { stricter_until: keptUntil({ doneAt }).toISOString() }
-    return json({ ...toTrustedLabels(ctx, params.id), ...stricter } satisfies TrustedLabels)
+    return json(toTrustedLabels(ctx, params.id, doneAt === null ? null : keptUntil({ doneAt })))
   },
 })

@@ -2,7 +2,7 @@ import { releaseWorkload } from '../../lib/fleet-configs/holds.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { askAgain } from '../../runtime/reach.ts'
-import { noContent, problem } from '../../runtime/reply.ts'
+import { noContent, problemOf } from '../../runtime/reply.ts'
 import { workloadParams } from './_workload-path.ts'
 
 /** Release a workload, so that campaigns may change it again. Nothing is pushed by it. */
@@ -20,8 +20,6 @@ export default defineHttp({
     const stillMay = askAgain(actor, ctx, 'workload:push_config')
     const outcome = await releaseWorkload(ctx, { workloadId: params.id, actor, stillMay })
     if (outcome.ok) return noContent()
-    return outcome.code === 'audit-unavailable'
-      ? auditUnavailable(outcome)
-      : problem(outcome.code, outcome.details)
+    return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problemOf(outcome)
   },
 })

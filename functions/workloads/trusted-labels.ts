@@ -4,7 +4,7 @@ import { LABEL_ERRORS, refuseLabels } from '../../lib/selectors/read-selector.ts
 import { TrustedLabels, TrustedLabelsRequest } from '../../lib/wire/workloads.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { json, problem, problemOf } from '../../runtime/reply.ts'
 import { toTrustedLabels } from './_trusted-labels-record.ts'
 
 /** Replace the labels that operators set on a workload, which push groups and policy trust. */
@@ -20,14 +20,10 @@ export default defineHttp({
   errors: [...LABEL_ERRORS, 'workload-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
     const refusal = refuseLabels(body.labels)
-    if (refusal !== null) return problem(refusal.code, refusal.details)
+    if (refusal !== null) return problemOf(refusal)
     const labels = Object.fromEntries(Object.entries(body.labels).sort(([a], [b]) => (a < b ? -1 : 1)))
     const outcome = await labelWorkload<never>(ctx, params.id, () => ({ ok: true, labels }), actor)
-    if (outcome.ok) {
-      const until = outcome.stricterUntil?.toISOString()
-      const stricter = until === undefined ? {} : { stricter_until: until }
-      return json({ ...toTrustedLabels(ctx, params.id), ...stricter } satisfies TrustedLabels)
-    }
+    if (outcome.ok) return json(toTrustedLabels(ctx, params.id, outcome.stricterUntil))
     return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
   },
 })
