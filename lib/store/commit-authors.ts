@@ -103,13 +103,14 @@ export async function noteCommitAuthors(
  * SQL for whether the name `c` of `commit_authors` counts for a change `a`: it was noted before it was kept whose word it is;
  * or whoever said it asked for this very text (`sayers`), and where that was handed over since, said it before (`heir`, who got
  * all these names with it); or had asked in Git for this text where the change is for
- * (`places`) and said so by the time that the change was asked for (`at`). Who had no part in it could name everybody, and
+ * (`places`) and said so by the time that the change was asked for (`at`); of a version that Git asks for only the account that
+ * speaks for it (`speaker`), for under a name that is free anybody may have asked for it first. Who had no part in it could name everybody, and
  * nobody would be left to approve. Who asks for what others named its authors of elsewhere is a second person to have seen it.
  */
 const COUNTS = `(c.by_id = '' or c.by_id = any(a.sayers) and (a.heir is null or exists (
   select from commit_authors h where h.config_hash = c.config_hash and h.name = c.name and h.by_id = a.heir)) or c.noted_at <= a.at and exists (
   select from commit_claims l where l.config_hash = c.config_hash and l.by_id = c.by_id
-    and l.place = any(a.places) and l.since <= a.at))`
+    and l.place = any(a.places) and l.since <= a.at and (a.content is null or coalesce(a.speaker, l.by_id) = l.by_id)))`
 
 /** A text, alone or as a version, that somebody is to approve or to look at, and what decides whose word about it counts. */
 export interface AskedText {

@@ -203,6 +203,20 @@ describe('who asked in Git for a fleet config of that name makes nobody an autho
     expect(await approve(id!, bob)).toBe('approved')
   })
 
+  it('where whoever knows the text beforehand asks for it under the free name, names everybody, and lets it go or removes it', async () => {
+    const first = await wish(eve, 1, { ...by(ann, bob, dora), selector: named('vm-3') })
+    await release(first, eve!, 'eves')
+    const same = await wish(one, 1, by(ann))
+    expect(await approve(same.campaign_id!, bob)).toBe('approved')
+    await release(same, one!)
+    await edit(same, { name: 'gone', selector: named('nowhere') })
+    const away = await scene.call(`DELETE /api/fleet-configs/${same.fleet_config_id}`, undefined, ann)
+    expect(away.status).toBe(204)
+    const anew = await wish(one, 1, by(ann))
+    expect(await approve(anew.campaign_id!, ann)).toBe('author')
+    expect(await approve(anew.campaign_id!, bob)).toBe('approved')
+  })
+
   it('nor whoever asked for it before it was handed over, by whom that account names only then', async () => {
     const { campaign_id: id } = await wish(one, 1, by(ann))
     await handOver(two!, 'shop')
