@@ -1,10 +1,14 @@
 import { type Refusal, refuse } from '../model/refusal.ts'
 import type { Db } from '../store/db.ts'
-import { findManagedFleetConfig, findManagedOfCampaign } from '../store/managed-fleet-configs.ts'
+import {
+  findManagedFleetConfig,
+  findManagedOfCampaign,
+  hasBroughtFromGit,
+} from '../store/managed-fleet-configs.ts'
 
 /**
- * Refuse to bring workloads another version of a fleet config than the one that Git asks for; null where it is that one, or
- * nobody keeps the fleet config in Git.
+ * Refuse to bring workloads another version of a fleet config than the one that Git asks for; null where it is that one,
+ * nobody keeps the fleet config in Git, or no workload has got a version of Git's yet: whoever may only ask stops nobody.
  */
 export async function refuseOverGit(
   db: Db,
@@ -12,6 +16,7 @@ export async function refuseOverGit(
 ): Promise<Refusal<'fleet-config-managed'> | null> {
   const managed = await findManagedFleetConfig(db, fleetConfigId)
   if (managed === null || managed.version === number) return null
+  if (!(await hasBroughtFromGit(db, fleetConfigId))) return null
   return refuse('fleet-config-managed', { owner: managed.owner })
 }
 

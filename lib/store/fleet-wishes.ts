@@ -17,6 +17,9 @@ export interface FleetWish {
   carriers: ReadonlySet<string>
 }
 
+/** SQL for whether Git asked for the version `b`, which was brought to a workload, since it keeps its fleet config `m`. */
+export const IS_FROM_GIT = 'b.number >= coalesce(m.first_version, 0)'
+
 /**
  * SQL for the workloads `f` that Git keeps by a fleet config `m`, but for those that it keeps by themselves: a version of the
  * fleet config was brought there (`brought_versions`, which triggers keep) that Git asked for since it keeps that. Until then it keeps
@@ -25,7 +28,7 @@ export interface FleetWish {
 export const KEPT_BY_FLEET = `from fleet_config_members f
     join managed_fleet_configs m on m.fleet_config_id = f.fleet_config_id
     join brought_versions b on b.workload_id = f.workload_id and b.fleet_config_id = f.fleet_config_id
-      and b.number >= coalesce(m.first_version, 0)
+      and ${IS_FROM_GIT}
   where not exists (select from managed_configs o where o.workload_id = f.workload_id)`
 
 /**

@@ -1,6 +1,6 @@
 import type { CommitClaim } from './commit-authors.ts'
 import type { Db } from './db.ts'
-import { KEPT_BY_FLEET } from './fleet-wishes.ts'
+import { IS_FROM_GIT, KEPT_BY_FLEET } from './fleet-wishes.ts'
 
 /** A fleet config that is kept in Git. */
 export interface ManagedFleetConfig {
@@ -63,6 +63,16 @@ export async function findFleetKeeper(db: Db, workloadId: string): Promise<Manag
 export async function listKeptByFleet(db: Db): Promise<string[]> {
   const rows = await db.query<{ id: string }>(`select f.workload_id as id ${KEPT_BY_FLEET}`)
   return rows.map(({ id }) => id)
+}
+
+/** Whether a workload got a version of this fleet config that Git asked for since it keeps that. */
+export async function hasBroughtFromGit(db: Db, fleetConfigId: string): Promise<boolean> {
+  const rows = await db.query(
+    `select from brought_versions b join managed_fleet_configs m on m.fleet_config_id = b.fleet_config_id
+     where m.fleet_config_id = $1 and ${IS_FROM_GIT} limit 1`,
+    [fleetConfigId],
+  )
+  return rows.length > 0
 }
 
 /**

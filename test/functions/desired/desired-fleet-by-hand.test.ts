@@ -78,9 +78,9 @@ async function differing(): Promise<string[]> {
 const at = (host: string, rest: string) => `/api/workloads/${scene.agent(host).workloadId}/${rest}`
 
 /** A campaign for a version that nobody has asked for yet. */
-async function draft(number: number) {
+async function draft(number: number, more: object = {}) {
   const change = { kind: 'version', fleet_config_id: scene.configId, number, takeover: true }
-  return scene.call('POST /api/campaigns', { name: `By hand to ${number}`, change, scope: {} })
+  return scene.call('POST /api/campaigns', { name: `By hand to ${number}`, change, scope: {}, ...more })
 }
 const MANAGED = { status: 409, json: { code: 'fleet_config_managed', owner: 'platform' } }
 
@@ -127,6 +127,20 @@ it('no campaign brings another version than Git asks for, also one that was made
   )
   // What Git asks for is carried by hand as well.
   expect(await draft(2)).toMatchObject({ status: 201 })
+})
+
+it('people carry what they had as ever until a workload has got what Git asks for: whoever may only ask stops nobody', async () => {
+  await scene.carry(1)
+  await scene.write(2)
+  const { campaign_id: asked } = await wish(3)
+  const byHand = await draft(2, { waves: WISH.campaign.waves, limits: WISH.campaign.limits })
+  expect(byHand).toMatchObject({ status: 201 })
+  await carryOut((byHand.json as CampaignRecord).id)
+  expect(['vm-1', 'vm-2', 'vm-3'].map((host) => scene.runs(host))).toEqual(
+    ['vm-1', 'vm-2', 'vm-3'].map((host) => hashOn(2, host)),
+  )
+  await carryOut((await wish(3)).campaign_id ?? asked!)
+  expect(await draft(2)).toMatchObject(MANAGED)
 })
 
 it('no other version than Git asks for comes to apply by itself', async () => {
@@ -351,11 +365,11 @@ describe('a version that applied by itself before Git asked for another one', ()
     expect(scene.runs(host)).toBe(hashOn(1, host))
   }
 
-  it('is not continued where it was paused', async () => {
+  it('is not continued where it was paused, once that was brought', async () => {
     await scene.carry(1)
     await scene.apply(1)
     expect(await scene.on('POST', '/pause', {})).toMatchObject({ status: 200 })
-    const { version } = await wish(2)
+    const version = await keep(2)
     expect(await scene.on('POST', '/continue', {})).toMatchObject(MANAGED)
     await database.pool.execute('update managed_fleet_configs set version = 1')
     expect(await scene.on('POST', '/continue', {})).toMatchObject({ status: 200 })
