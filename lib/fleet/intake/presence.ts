@@ -103,9 +103,12 @@ export class Presence {
     if (isBack) this.#losses.returned(instance)
   }
 
-  /** The agent restarted while its connection stayed open: what it was applying was lost with its process. */
+  /**
+   * The agent restarted while its connection stayed open: what it was applying was lost with its process. Of a poller that
+   * was away since, it was judged as it left whether that was lost.
+   */
   startedAnew(instance: Instance): void {
-    this.#losses.lost(instance, instance.connection?.id ?? null)
+    if (instance.connection !== null) this.#losses.lost(instance, instance.connection.id)
     instance.formerNum = instance.sequenceNum
     forgetOfferConnection(instance)
     // The process that was asked for the list of components may have died before it answered.
