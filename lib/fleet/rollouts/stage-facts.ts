@@ -154,9 +154,11 @@ function isAwaiting(
   { followed, awaitedUids = [] }: Rollout,
   nowMs: number,
 ): boolean {
-  // Those that stayed away are gone through in turns: until it is noted of one, it is waited for.
+  // Those that stayed away are gone through in turns: until it is noted of one, it is waited for. One that is remembered
+  // and is not among them had said goodbye; of one that is not remembered nobody knows.
   const isOnItsWay = (uid: string) =>
-    !state.instances.has(uid) && (state.isRecent(uid, nowMs, deps.graceMs) || state.knownAtStart.has(uid))
+    !state.instances.has(uid) &&
+    (state.homes.has(uid) ? state.knownAtStart.has(uid) : state.isRecent(uid, nowMs, deps.graceMs))
   for (const { isTarget, state: reached, instanceUid } of followed.targets.values())
     if (isTarget && reached !== 'gone' && isOnItsWay(instanceUid)) return true
   if (nowMs - state.startedAtMs >= deps.graceMs) return false

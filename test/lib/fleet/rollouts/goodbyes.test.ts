@@ -8,18 +8,24 @@ import { PushedWorkload } from '../../../support/pushed-workload.ts'
 
 const database = await useTestDatabase()
 let ctx: FleetTestContext
-afterEach(() => ctx.close())
+afterEach(async () => {
+  await ctx.close()
+  await database.pool.execute('delete from workloads')
+})
 
 const GATES = ['no_failure', 'health', 'drift'] as const
 
-/** A rollout of four, of whose two first members one has said goodbye; then another process takes the fleet over. */
-async function handOver() {
+/**
+ * A rollout of four, of whose two first members one has said goodbye; then another process takes the fleet over, while the
+ * first stage dwells for so long.
+ */
+async function handOver(dwellMs = 300_000) {
   ctx = await createFleetContext(database)
   const before = new PushedWorkload(ctx, 'abcd')
   await ctx.advance(500)
   await before.settle(1)
   await before.stage(2, [
-    { count: 2, dwellMs: 300_000, gates: GATES },
+    { count: 2, dwellMs, gates: GATES },
     { percentage: 100, dwellMs: 0, gates: GATES },
   ])
   before.agents[0]!.apply()
@@ -57,4 +63,10 @@ it('once it is back it is awaited as all others', async () => {
   await ctx.close()
   ctx = await createFleetContext(database, { clock: ctx.clock })
   expect(ctx.fleet.state.knownAtStart.has(gone)).toBe(true)
+})
+
+it('the stage waits no longer for one that said goodbye than it would have under the process before', async () => {
+  const { workload } = await handOver(30_000)
+  await ctx.advance(40_000)
+  expect(workload.rollout!.stored).toMatchObject({ status: 'running', stageIndex: 1 })
 })
