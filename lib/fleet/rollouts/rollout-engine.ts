@@ -12,6 +12,7 @@ import type { PushUndoing } from '../pushes/push-undoing.ts'
 import { findRolloutRollback, type GoingBack } from '../pushes/rollback-search.ts'
 import type { Rollout, StageHold, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
+import { waitsForAbsentees } from './absentees.ts'
 import { DwellTimes } from './dwell-times.ts'
 import { RolloutSteps } from './rollout-steps.ts'
 import { noteUnsettled } from './stage-facts.ts'
@@ -85,29 +86,20 @@ export class RolloutEngine {
       if (nowMs < (rollout.hold?.untilMs ?? 0)) continue
       const facts = this.#steps.factsOf(workload, rollout)
       const verdict = decideStage(facts)
-      const waitsForAway = this.#waitsForAway(workload, rollout, verdict, nowMs)
-      const isStill = verdict.kind === 'wait' || verdict.kind === 'converged' || waitsForAway
+      const waits = this.#waitsForAbsentees(workload, rollout, verdict)
+      const isStill = verdict.kind === 'wait' || verdict.kind === 'converged' || waits
       noteUnsettled(rollout, isStill ? facts : { openUids: [], startingUids: [] }, nowMs)
-      if (verdict.kind === 'wait' || waitsForAway) continue
+      if (verdict.kind === 'wait' || waits) continue
       this.#step(workload, rollout, verdict)
     }
   }
 
-  /**
-   * Whether a stage waits for agents of its workload that are away and may come back: the next one would be sized without
-   * them, and the last would be done with whoever is there. For the grace at most, by which each of them is back or gone:
-   * where others leave as these come back, it would wait for ever.
-   */
-  #waitsForAway(workload: Workload, rollout: Rollout, { kind }: StageVerdict, nowMs: number): boolean {
-    if (kind !== 'advance' && kind !== 'complete') {
-      // Kept while it waits: a member that is not well now and then must not begin the wait anew.
-      if (kind !== 'wait') delete rollout.dueSinceMs
-      return false
-    }
-    rollout.dueSinceMs ??= nowMs
-    if (nowMs - rollout.dueSinceMs >= this.#parts.deps.graceMs) return false
-    for (const { connection, hasDeparted } of workload.instances)
-      if (connection === null && !hasDeparted) return true
+  /** Whether a stage that is due waits for absentees. What is held asks first whether it is so still. */
+  #waitsForAbsentees(workload: Workload, rollout: Rollout, { kind }: StageVerdict): boolean {
+    if (kind === 'advance' || kind === 'complete')
+      return rollout.hold === undefined && waitsForAbsentees(this.#parts, workload, rollout)
+    // Kept while it waits: a member that is not well now and then must not begin the wait anew.
+    if (kind !== 'wait') delete rollout.dueSinceMs
     return false
   }
 

@@ -21,6 +21,7 @@ import { findObstacle, type PushWish } from '../pushes/find-obstacle.ts'
 import { addTarget } from '../state/followed-push.ts'
 import type { Rollout, StageHold, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
+import { waitsForAbsentees } from './absentees.ts'
 import type { DwellTimes } from './dwell-times.ts'
 import { type MeasuredFacts, stageFactsOf } from './stage-facts.ts'
 import { chooseMembers, type NewMembers, startStage, withStage } from './stage-members.ts'
@@ -153,7 +154,7 @@ export class RolloutSteps {
     let hold: StageHold | null = null
     await this.addMembers(act, workload, rollout, added, next, async (tx) => {
       hold = await this.holdOf(tx, workload, rollout)
-      return hold === null
+      return hold === null && !waitsForAbsentees(this.#parts, workload, rollout)
     })
     this.noteHold(workload, rollout, hold)
   }
@@ -163,7 +164,11 @@ export class RolloutSteps {
     const { clock, notices } = this.#parts.deps
     const { reason, about } = rollout.hold ?? { reason: null, about: '' }
     if (hold === null) delete rollout.hold
-    else rollout.hold = { ...hold, untilMs: clock.heardMs() + HELD_LOOK_MS }
+    else {
+      rollout.hold = { ...hold, untilMs: clock.heardMs() + HELD_LOOK_MS }
+      // Whoever is away once it may go on is waited for from then on.
+      delete rollout.dueSinceMs
+    }
     if (hold !== null && (hold.reason !== reason || hold.about !== about))
       notices.pushChanged(workload, rollout.followed.push)
   }
