@@ -266,11 +266,13 @@ export class RolloutSteps {
     const next: StoredRollout = { ...ended, status: 'succeeded', endedAt: now }
     const former = workload.active
     const isDone = await this.write(act, workload, next, async (tx) => {
+      if (waitsForAbsentees(this.#parts, workload, rollout)) return false
       if (former !== null) await closePushes(tx, [former.push.pushId], now)
       const { hash, pushId } = push
       const { id: workloadId, generation, pushSeq: seq } = workload
       await assignPushes(tx, [{ workloadId, hash, pushId, generation, seq }])
       await this.audit(tx, workload, stored, 'config.canary.promote')
+      return true
     })
     if (!isDone) return
     rollout.stored = next
