@@ -1,10 +1,9 @@
 import { isBoundByAutoApply } from '../../lib/fleet-configs/bound-by-auto-apply.ts'
 import { FLEET_CONFIGS_WIDTH_MAX } from '../../lib/fleet-configs/fleet-configs.ts'
 import { toFleetConfigRecord } from '../../lib/fleet-configs/records.ts'
+import { storeDefinition } from '../../lib/fleet-configs/store-definition.ts'
 import { stillCovers } from '../../lib/identity/still-may.ts'
-import { placeOfFleetConfig } from '../../lib/store/commit-authors.ts'
-import { lockFleetConfig, updateFleetConfig } from '../../lib/store/fleet-configs.ts'
-import { copyToName } from '../../lib/store/unseen-texts.ts'
+import { lockFleetConfig } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigRecord, FleetConfigRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
@@ -64,9 +63,7 @@ export default defineHttp({
       if (stands !== null && (await isBoundByAutoApply(tx, stands, read.fields)))
         return { ok: false, code: 'auto-apply-in-force' }
       const change = { id: before.id, ...read.fields, updatedAt: ctx.clock.now() }
-      if (!(await updateFleetConfig(tx, change))) return { ok: false, code: 'fleet-config-taken' }
-      if (stands !== null && stands.name !== change.name)
-        await copyToName(tx, placeOfFleetConfig(stands.name), placeOfFleetConfig(change.name))
+      if (!(await storeDefinition(tx, stands, change))) return { ok: false, code: 'fleet-config-taken' }
       await tx.record({
         action: 'fleet_config.update',
         resource: 'fleet_config',

@@ -142,5 +142,5 @@ async function readCarried(
   askers: readonly string[],
 ): Promise<CampaignStanding['carried']> {
   if (change.kind !== 'text') return version && toAskedVersion(version, askers)
-  return { hash: change.hash, askers, sayers: await listWhoPutText(tx, id), places: [], at: null }
+  return { hash: change.hash, askers, textSetters: await listWhoPutText(tx, id), places: [], at: null }
 }

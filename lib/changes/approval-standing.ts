@@ -110,7 +110,7 @@ export const toAskedText = (approval: JudgedRequest): AskedText => ({
   key: approval.id,
   hash: approval.draftHash,
   askers: [approval.requesterId],
-  sayers: [approval.requesterId],
+  textSetters: [approval.requesterId],
   places: [approval.workloadId],
   at: approval.createdAt,
 })

@@ -125,12 +125,12 @@ async function readDecided(
     if (campaign === null) return null
     const { change, approvals, requestedAt, createdAt } = campaign
     const own = await listCampaignAuthors(tx, campaignId)
-    const sayers = await listWhoPutText(tx, campaignId)
+    const textSetters = await listWhoPutText(tx, campaignId)
     const text =
       change.kind === 'version'
         ? toAskedVersion({ fleetConfigId: change.fleet_config_id, number: change.number }, own)
         : change.kind === 'text'
-          ? { hash: change.hash, askers: own, sayers, places: [], at: null }
+          ? { hash: change.hash, askers: own, textSetters, places: [], at: null }
           : null
     return decide(tx, requestedAt ?? createdAt, approvals.map(toGivenOfMany), own, text)
   }

@@ -172,7 +172,7 @@ const toReviewedText = ({ id, configHash, authorIds, workloadId, doneAt }: Revie
           key: id,
           hash: configHash,
           askers: authorIds,
-          sayers: authorIds,
+          textSetters: authorIds,
           places: [workloadId],
           at: doneAt,
         },

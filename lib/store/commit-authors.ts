@@ -101,13 +101,13 @@ export async function noteCommitAuthors(
 
 /**
  * SQL for whether the name `c` of `commit_authors` counts for a change `a`: it was noted before it was kept whose word it is;
- * or whoever said it asked for this very text (`sayers`), and where that was handed over since, said it before (`heir`, who got
+ * or whoever said it asked for this very text (`textSetters`), and where that was handed over since, said it before (`heir`, who got
  * all these names with it); or had asked in Git for this text where the change is for
  * (`places`) and said so by the time that the change was asked for (`at`); of a version that Git asks for only the account that
  * speaks for it (`speaker`), for under a name that is free anybody may have asked for it first. Who had no part in it could name everybody, and
  * nobody would be left to approve. Who asks for what others named its authors of elsewhere is a second person to have seen it.
  */
-const COUNTS = `(c.by_id = '' or c.by_id = any(a.sayers) and (a.heir is null or exists (
+const COUNTS = `(c.by_id = '' or c.by_id = any(a.setters) and (a.heir is null or exists (
   select from commit_authors h where h.config_hash = c.config_hash and h.name = c.name and h.by_id = a.heir)) or c.noted_at <= a.at and exists (
   select from commit_claims l where l.config_hash = c.config_hash and l.by_id = c.by_id
     and l.place = any(a.places) and l.since <= a.at and (a.content is null or coalesce(a.speaker, l.by_id) = l.by_id)))`
@@ -123,7 +123,7 @@ export interface AskedText {
    * Those of them who put the text there; of a version whoever wrote it, who need not be said. Whoever only chooses other
    * workloads for it, or asks that it is approved, could name everybody.
    */
-  sayers: readonly string[]
+  textSetters: readonly string[]
   /** The id of its workload; none of a text that a campaign brings to many workloads, nor of a version, which has its own. */
   places: readonly string[]
   /** When it was asked for; null of a version, which was when that was written, and where there is no place. */
@@ -140,7 +140,7 @@ export const toAskedVersion = (
   hash: '',
   version: { fleetConfigId, number },
   askers,
-  sayers: [],
+  textSetters: [],
   places: [],
   at: null,
 })
@@ -152,11 +152,11 @@ export const toAskedVersion = (
 export const ASKED_AND_NAMED = `asked_by as (
     select r.key, coalesce(v.hash, r.hash) as hash, v.content_hash as content, v.fleet_config_id,
       r.askers || array_remove(array[v.author_id], null) as askers,
-      r.sayers || array_remove(array[v.author_id], null) as sayers,
+      r."textSetters" || array_remove(array[v.author_id], null) as setters,
       r.places || array_remove(array[${placeOfFleetConfigIn('f.name')}], null) as places, coalesce(r.at, v.created_at) as at,
       coalesce(m.applied_by_id, w.applied_by_id)::text as speaker
     from json_to_recordset($1::json) as r
-      (key text, hash text, askers text[], sayers text[], places text[], at timestamptz, version json)
+      (key text, hash text, askers text[], "textSetters" text[], places text[], at timestamptz, version json)
       left join fleet_config_versions v on v.fleet_config_id::text = r.version->>'fleetConfigId'
         and v.number = (r.version->>'number')::int
       left join fleet_configs f on f.id = v.fleet_config_id
@@ -165,7 +165,7 @@ export const ASKED_AND_NAMED = `asked_by as (
         select k.applied_by_id from managed_configs k where k.workload_id = r.places[1] and k.approval_id = r.key
         union all
         select g.applied_by_id from git_wishes g where g.workload_id = r.places[1] and g.approval_id = r.key limit 1) w on true),
-  asked as materialized (select *, case when speaker <> all(sayers) then speaker end as heir from asked_by),
+  asked as materialized (select *, case when speaker <> all(setters) then speaker end as heir from asked_by),
   named as materialized (
     select a.key, c.name, c.said, c.by_id from asked a
       join commit_authors c on c.config_hash = coalesce(a.content, a.hash)

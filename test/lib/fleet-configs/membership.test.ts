@@ -50,3 +50,35 @@ describe('a workload', () => {
     })
   })
 })
+
+describe('a workload that Git has brought its fleet config to', () => {
+  const owners: Record<string, string> = { kept: 'shop', own: 'shop', theirs: 'edge' }
+  const candidates = [
+    config('kept', 1, 2),
+    config('own', 5, 3),
+    config('theirs', 7, 4),
+    config('people', 9, 1),
+  ]
+  const judgeKept = (ids: readonly string[], formerId: string | null) => {
+    const there = candidates.filter(({ id }) => ids.includes(id))
+    const selecting = findSelecting(WORKLOAD, openCandidates(there))
+    return judgeMembership(selecting, formerId, ({ id }) => owners[id] ?? null)
+  }
+
+  it('stays under it, whatever priority people and other owners give theirs', () => {
+    expect(judgeKept(['kept', 'theirs', 'people'], 'kept')).toEqual({ configId: 'kept', rivals: [] })
+  })
+
+  it('comes under another one of the same owner by its priority', () => {
+    expect(judgeKept(['kept', 'own', 'theirs', 'people'], 'kept')).toEqual({ configId: 'own', rivals: [] })
+  })
+
+  it('is taken by the highest priority once its own selects it no more, or people have it', () => {
+    expect(judgeKept(['own', 'theirs', 'people'], 'kept')).toEqual({ configId: 'people', rivals: [] })
+    expect(judgeKept(['kept', 'own', 'theirs', 'people'], 'people')).toEqual({
+      configId: 'people',
+      rivals: [],
+    })
+    expect(judgeKept(['kept', 'theirs'], null)).toEqual({ configId: 'theirs', rivals: [] })
+  })
+})

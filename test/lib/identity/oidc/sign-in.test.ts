@@ -149,8 +149,15 @@ describe('whose names commits may use', () => {
   const idOf = async (subject: string) =>
     (await database.pool.query<{ id: string }>('select id from users where subject = $1', [subject]))[0]!.id
   const authors = async () =>
-    (await listAuthors(database.pool, { hash: HASH, askers: [], sayers: [], places: [], at: new Date(0) }))
-      .all
+    (
+      await listAuthors(database.pool, {
+        hash: HASH,
+        askers: [],
+        textSetters: [],
+        places: [],
+        at: new Date(0),
+      })
+    ).all
   const noted = (names: string[]) =>
     noteCommitAuthors(
       database.pool,
