@@ -53,6 +53,7 @@ import autoApplyWithdraw from '../functions/auto-apply/withdraw.ts'
 import browserHubSocket from '../functions/browser/hub-socket.ts'
 import campaignsAbort from '../functions/campaigns/abort.ts'
 import campaignsApprove from '../functions/campaigns/approve.ts'
+import campaignsComment from '../functions/campaigns/comment.ts'
 import campaignsContinue from '../functions/campaigns/continue.ts'
 import campaignsCreate from '../functions/campaigns/create.ts'
 import campaignsEdit from '../functions/campaigns/edit.ts'
@@ -280,6 +281,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'browser/hub-socket', definition: browserHubSocket },
   { id: 'campaigns/abort', definition: campaignsAbort },
   { id: 'campaigns/approve', definition: campaignsApprove },
+  { id: 'campaigns/comment', definition: campaignsComment },
   { id: 'campaigns/continue', definition: campaignsContinue },
   { id: 'campaigns/create', definition: campaignsCreate },
   { id: 'campaigns/edit', definition: campaignsEdit },

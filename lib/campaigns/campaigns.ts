@@ -4,6 +4,7 @@ import { campaignIs } from '../model/campaign-states.ts'
 import { isStepFrom } from '../model/campaign-steps.ts'
 import type { Scope } from '../model/scopes.ts'
 import { countTakenBack, listKeptByItself, type VersionCampaign } from '../store/auto-apply-roll-back.ts'
+import { listCampaignComments } from '../store/campaign-comments.ts'
 import { countWayBack, findSlow, listAppliedInPart } from '../store/campaign-outcome.ts'
 import {
   type CampaignSummary,
@@ -139,6 +140,7 @@ export class Campaigns {
           versionRolledBackBy: versionsTakenBack.get(campaign.id) ?? null,
           byItself: byItself.kept.get(id) ?? null,
           takenBack: byItself.takenBack.get(id) ?? null,
+          comments: reader.withHelp ? await listCampaignComments(db, id) : [],
           withTexts: reader.withTexts,
           sees: reader.sees,
         }),

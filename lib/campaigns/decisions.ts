@@ -69,6 +69,7 @@ export type CampaignOutcome =
       | 'approval-expired'
       | 'campaign-limit-lowered'
       | 'campaign-patch-unfit'
+      | 'comments-full'
       | 'fleet-config-managed'
     >
   | TextRefusal

@@ -1,6 +1,7 @@
 import type { WayBack } from '../model/campaign-steps.ts'
 import { countLeftOut } from '../model/left-out.ts'
 import type { KeptByItself as StoredKept } from '../store/auto-apply-roll-back.ts'
+import type { CampaignComment } from '../store/campaign-comments.ts'
 import type { StoredInPart, StoredMiss, StoredWayBack } from '../store/campaign-outcome.ts'
 import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
 import type { CampaignSummary, NamedChange, StoredChange } from '../store/campaigns.ts'
@@ -59,6 +60,8 @@ export interface CampaignFacts {
   byItself: KeptByItself | null
   /** Who got its version by itself and is taken back, by state; null where nobody is. */
   takenBack: Readonly<Record<string, number>> | null
+  /** What was said about it; none where it is not read by itself. */
+  comments: readonly CampaignComment[]
   /** Whether the reader may see config texts. */
   withTexts: boolean
   /** Whether a workload that it names is shown; null for all. */
@@ -110,6 +113,7 @@ export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts
     ...present('requested_at', campaign.requestedAt),
     ...present('request_comment', campaign.requestComment),
     approvals: campaign.approvals.map(({ by, at, comment }) => ({ by, at, comment })),
+    ...(facts.comments.length === 0 ? {} : { comments: facts.comments.map(toComment) }),
     ...(rule === null ? {} : { approval_rule: rule }),
     ...(tally === null ? {} : { tally }),
     ...(help === null ? {} : { help }),
@@ -124,6 +128,12 @@ export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts
     updated_at: campaign.updatedAt.toISOString(),
   }
 }
+
+const toComment = ({ author, body, createdAt }: CampaignComment) => ({
+  by: author,
+  at: createdAt.toISOString(),
+  comment: body,
+})
 
 /** What keeps a campaign from going on, as the wire shows it. */
 const toHeldUp = (held: HeldUp): NonNullable<CampaignRecord['held_up']> =>

@@ -443,6 +443,20 @@ export const CampaignApproval = named(
 )
 export type CampaignApproval = Infer<typeof CampaignApproval>
 
+export const CampaignComment = named(
+  'CampaignComment',
+  'What somebody said about a campaign.',
+  type({ by: string(), at: string(), comment: string() }),
+)
+export type CampaignComment = Infer<typeof CampaignComment>
+
+export const CampaignCommentRequest = named(
+  'CampaignCommentRequest',
+  'Body of `POST /api/campaigns/{id}/comments`.',
+  type({ comment: string() }),
+)
+export type CampaignCommentRequest = Sent<typeof CampaignCommentRequest>
+
 export const KeptByItself = named(
   'KeptByItself',
   "Workloads outside of a campaign that got its version by itself and are to run it still. The campaign's roll-back gives them, too, the config that they had before; one that had none keeps the version, and is named here.",
@@ -615,6 +629,10 @@ export const CampaignRecord = named(
     requested_at: optional(string()),
     request_comment: optional(string()),
     approvals: array(CampaignApproval),
+    comments: note(
+      'What people said about it before it was started, the first thing first. Only of one campaign that is read by itself.',
+      optional(array(CampaignComment)),
+    ),
     approval_rule: note(
       'Only of one campaign that is read by itself, once it is planned and until it is started.',
       optional(ApprovalRuleInForce),

@@ -291,6 +291,7 @@ describe('whoever loses the right in the moment of a change of many workloads', 
     await change('campaigns/withdraw', `${withdrawn.path}/withdraw`, { comment: 'no' })
     const { path, yes } = await planned()
     await change('campaigns/approve', `${path}/approve`, yes, bob)
+    await change('campaigns/comment', `${path}/comments`, { comment: 'hm' })
     await change('campaigns/start', `${path}/start`)
     await change('campaigns/pause', `${path}/pause`)
     await change('campaigns/continue', `${path}/continue`)

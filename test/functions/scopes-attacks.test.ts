@@ -281,6 +281,7 @@ describe('a campaign of others', () => {
     const decide = (step: string) =>
       call(sue, `POST /api/campaigns/${id}/${step}`, step === 'continue' ? { comment: 'mine' } : body)
     for (const step of [
+      'comments',
       'plan',
       'request',
       'approve',

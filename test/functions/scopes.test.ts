@@ -67,9 +67,18 @@ describe('where the permission of an endpoint must be held', () => {
       ...['approve', 'continue', 'pause', 'plan', 'reject', 'request', 'turn-off', 'withdraw'].map(
         (id) => `auto-apply/${id}`,
       ),
-      ...['abort', 'approve', 'continue', 'create', 'edit', 'pause', 'plan', 'reject', 'remove'].map(
-        (id) => `campaigns/${id}`,
-      ),
+      ...[
+        'abort',
+        'approve',
+        'comment',
+        'continue',
+        'create',
+        'edit',
+        'pause',
+        'plan',
+        'reject',
+        'remove',
+      ].map((id) => `campaigns/${id}`),
       ...['request', 'roll-back', 'start', 'withdraw'].map((id) => `campaigns/${id}`),
       'desired/apply-fleet',
       'desired/release-fleet',

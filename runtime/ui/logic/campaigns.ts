@@ -33,6 +33,13 @@ export const WAITS_LOOK: CampaignLook = ['warn', 'triangle']
 export const wrongState = ({ counts }: Pick<CampaignRecord, 'counts'>): CampaignTargetState | null =>
   statesThat('went-wrong').find((state) => (counts[state] ?? 0) > 0) ?? null
 
+/** What was said of a campaign since its last approval, the first thing first; nothing of one that was never approved. */
+export function saidSince({ approvals, comments = [] }: Pick<CampaignRecord, 'approvals' | 'comments'>) {
+  const approvedAt = approvals.at(-1)?.at
+  if (approvedAt === undefined) return []
+  return comments.flatMap(({ by, at, comment }) => (at > approvedAt ? [{ at, who: by, comment }] : []))
+}
+
 /** By what a list of campaigns is narrowed. */
 export const CAMPAIGN_KINDS: Readonly<
   Record<'open' | 'over' | 'failures', (of: Pick<CampaignRecord, 'status' | 'counts'>) => boolean>

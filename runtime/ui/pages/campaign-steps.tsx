@@ -6,6 +6,7 @@ import {
   hasToBeChanged,
   listSteps,
   needsComment,
+  waitsForApproval,
 } from '../../../lib/model/campaign-steps.ts'
 import type { CampaignLimits, CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { describeRule } from '../i18n/approval-rule.ts'
@@ -14,11 +15,12 @@ import { describeDeadEnd, describeScale, describeUndone } from '../i18n/campaign
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { type Faults, NO_LIMITS, readTypedLimits, type TypedLimits } from '../logic/campaign-form.ts'
-import { haltsAgainOver, isUrged, passedBy, rolledBackToo } from '../logic/campaigns.ts'
+import { haltsAgainOver, isUrged, passedBy, rolledBackToo, saidSince } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
 import { UnknownAuthors } from '../parts/approval-help.tsx'
 import { Action, bind, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/form.tsx'
+import { SaidSince } from '../parts/said-since.tsx'
 import { refuseOwn, Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
@@ -87,6 +89,7 @@ function StepFacts({ of, step }: { of: CampaignRecord; step: CampaignStep }) {
       )}
       {step === 'approve' && of.tally && <Tally of={of.tally} help={of.help} />}
       {step === 'approve' && <UnknownAuthors of={of.help} />}
+      {step === 'start' && <SaidSince said={saidSince(of)} />}
       {step === 'continue' && !hasToBeChanged(of.counts) && <p class="warn">{words.comesToEnd}</p>}
       {step === 'continue' && of.stages_halted !== undefined && <p>{words.stagesWait}</p>}
     </>
@@ -146,6 +149,39 @@ function StepDialog({
   )
 }
 
+/** Say something about a campaign without deciding it. */
+function CommentDialog({
+  of,
+  onClose,
+  onDone,
+}: {
+  of: CampaignRecord
+  onClose: () => void
+  onDone: () => void
+}) {
+  const words = say(campaignTexts)
+  const comment = useSignal('')
+  const send = async () => {
+    const result = await api.commentCampaign(of.id, comment.value.trim())
+    if (!result.ok) return toastFailure(result)
+    toast(waitsForApproval(of) ? words.commentTold : words.commentToldApproved)
+    onDone()
+  }
+  return (
+    <FormDialog
+      title={words.commentStep}
+      send={words.commentStep}
+      onSend={send}
+      onClose={onClose}
+      kind="primary"
+      reason={comment.value.trim() === '' ? words.comment : null}
+    >
+      <p>{words.commentHint}</p>
+      <TextArea label={words.comment} {...bind(comment)} />
+    </FormDialog>
+  )
+}
+
 /** Why a campaign would halt again at once with these limits; null where it would not, or nobody knows. */
 function describeTooLow(of: CampaignRecord, limits: CampaignLimits): string | null {
   const low = haltsAgainOver(of, limits)
@@ -161,7 +197,7 @@ const refuseStep = (of: CampaignRecord, step: CampaignStep): string | null =>
 /** What can be decided about a campaign now. */
 export function CampaignSteps({ of, reload }: { of: CampaignRecord; reload: () => void }) {
   const words = say(campaignTexts)
-  const { about, open, close, done } = useDialog<CampaignStep>(reload)
+  const { about, open, close, done } = useDialog<CampaignStep | 'comment'>(reload)
   return (
     <>
       {listSteps(of).map((step, index) => (
@@ -174,7 +210,16 @@ export function CampaignSteps({ of, reload }: { of: CampaignRecord; reload: () =
           {words.step[step]}
         </Action>
       ))}
-      {about !== null && <StepDialog of={of} step={about} onClose={close} onDone={done} />}
+      {(of.status === 'requested' || of.status === 'approved') && (
+        <Action reason={unless('config:request', reachOf(of))} onClick={() => open('comment')}>
+          {words.commentStep}
+        </Action>
+      )}
+      {about === 'comment' ? (
+        <CommentDialog of={of} onClose={close} onDone={done} />
+      ) : (
+        about !== null && <StepDialog of={of} step={about} onClose={close} onDone={done} />
+      )}
     </>
   )
 }

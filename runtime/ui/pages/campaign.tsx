@@ -10,7 +10,7 @@ import { describeCampaign, needsAdoption } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
-import { inOrder, lookOf } from '../logic/campaigns.ts'
+import { inOrder, lookOf, saidSince } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
 import { ApprovalHelp, UnknownAuthors } from '../parts/approval-help.tsx'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
@@ -20,6 +20,7 @@ import { FreezeNotice } from '../parts/freeze-notice.tsx'
 import { KeptFromCampaign } from '../parts/kept-by.tsx'
 import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { Head, Pairs } from '../parts/page.tsx'
+import { SaidSince } from '../parts/said-since.tsx'
 import { Ago } from '../parts/state.tsx'
 import { Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
@@ -72,6 +73,7 @@ function People({ of }: { of: CampaignRecord }) {
   const rows: [string, string][] = []
   if (of.requested_by) rows.push([words.requestedBy, withComment(of.requested_by, of.request_comment)])
   for (const { by, comment } of of.approvals) rows.push([words.approvedBy, withComment(by, comment)])
+  for (const { by, comment } of of.comments ?? []) rows.push([words.commentBy, withComment(by, comment)])
   if (of.started_by) rows.push([words.startedBy, of.started_by])
   if (of.closed_by) rows.push([words.closedBy, withComment(of.closed_by, of.close_comment)])
   if (rows.length === 0) return null
@@ -172,10 +174,11 @@ const hasBegun = ({ started_at: startedAt, counts }: CampaignRecord): boolean =>
 const withComment = (who: string, comment: string | undefined) =>
   comment ? say(campaignTexts).saidBy(who, comment) : who
 
-/** By which rule it is approved, how far it is, and who could; nothing once it is approved and nobody is asked any more. */
+/** By which rule it is approved, how far it is, and who could; once it is approved what was said since, and after that nothing. */
 function Approving({ of }: { of: CampaignRecord }) {
   const { status, approval_rule: rule, tally, help, plan } = of
   if (plan?.target_count === 0) return null
+  if (status === 'approved' && !waitsForApproval(of)) return <SaidSince said={saidSince(of)} />
   if (status !== 'planned' && !waitsForApproval(of)) return null
   return (
     <>

@@ -6,12 +6,13 @@ import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
-import { isWaiting } from '../logic/requests.ts'
+import { isWaiting, saidSinceApproval } from '../logic/requests.ts'
 import { areStagesSuggested, listStageSizes } from '../logic/stages.ts'
 import { bind, TextArea, TextField } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
 import { FleetStandingNote } from '../parts/fleet-standing.tsx'
 import { FormDialog } from '../parts/form.tsx'
+import { SaidSince } from '../parts/said-since.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { callOf } from '../state/names.ts'
@@ -19,7 +20,7 @@ import { navigate } from '../state/router.ts'
 import { can } from '../state/session.ts'
 import type { Resource } from '../state/use-resource.ts'
 import { Stages, useStages } from './push-stages.tsx'
-import { FailedBefore, SaidSince } from './review-notices.tsx'
+import { FailedBefore } from './review-notices.tsx'
 
 interface PushDialogProps {
   workload: WorkloadRecord
@@ -114,7 +115,7 @@ export function PushDialog(props: PushDialogProps) {
           wanted && listStageSizes(wanted, connected),
         )}
       </p>
-      <SaidSince approval={approval} />
+      <SaidSince said={saidSinceApproval(approval)} />
       <FailedBefore workloadId={workload.id} hash={approval.draft_hash} />
       <FleetStandingNote workloadId={workload.id} standing={standing} isPush />
       {isBreakGlass && <p class="bad">{isApproved ? words.breakFreezeLead : words.breakGlassLead}</p>}

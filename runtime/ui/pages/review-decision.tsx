@@ -11,10 +11,11 @@ import { say } from '../i18n/define.ts'
 import { formatDay, formatExact, formatList, shortHash } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
 import { standingTexts } from '../i18n/standing.ts'
-import { isWaiting } from '../logic/requests.ts'
+import { isWaiting, saidSinceApproval } from '../logic/requests.ts'
 import { ApprovalHelp, UnknownAuthors, Way } from '../parts/approval-help.tsx'
 import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.tsx'
 import { Form, FormDialog } from '../parts/form.tsx'
+import { SaidSince } from '../parts/said-since.tsx'
 import { refuseOwn, Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { WhyClass } from '../parts/why-class.tsx'
@@ -27,7 +28,7 @@ import { useDialog } from '../state/use-dialog.ts'
 import { useInGit } from '../state/use-in-git.ts'
 import type { Resource } from '../state/use-resource.ts'
 import { PushDialog } from './push-dialog.tsx'
-import { SaidSince, useRevisionThatRan } from './review-notices.tsx'
+import { useRevisionThatRan } from './review-notices.tsx'
 import { isOver } from './review-story.tsx'
 import { RollbackDialog } from './rollback-dialog.tsx'
 
@@ -313,7 +314,7 @@ export function ReviewDecision({ isProduction, ...props }: DecisionProps & { isP
   return (
     <section class="pane stack">
       <Count workload={workload} approval={approval} onEdit={editAgain} />
-      {isWaiting(approval) ? <Answer {...props} /> : <SaidSince approval={approval} />}
+      {isWaiting(approval) ? <Answer {...props} /> : <SaidSince said={saidSinceApproval(approval)} />}
       <Choices approval={approval} plan={plan} standing={standing} onEdit={editAgain} onAsk={open} />
       {!isWaiting(approval) && <Answer {...props} />}
       {approval.ends_at !== undefined && (

@@ -10,7 +10,7 @@ import { reviewNoticeTexts } from '../i18n/review-notices.ts'
 import { standingTexts } from '../i18n/standing.ts'
 import { describeReason } from '../i18n/trouble.ts'
 import { appliedHashes } from '../logic/pushes.ts'
-import { saidSinceApproval, titleOf } from '../logic/requests.ts'
+import { titleOf } from '../logic/requests.ts'
 import { findStillThere, pickTouched } from '../logic/still-there.ts'
 import { useApproved } from '../state/approved.ts'
 import { api } from '../state/endpoints.ts'
@@ -147,22 +147,6 @@ export function FailedBefore({ workloadId, hash }: { workloadId: string; hash: s
         </a>
       </div>
     </div>
-  )
-}
-
-/** What was said of a request after it was approved: whoever pushes it reads that first. */
-export function SaidSince({ approval }: { approval: ApprovalRecord }) {
-  const words = say(reviewNoticeTexts)
-  return (
-    <>
-      {saidSinceApproval(approval).map(({ at, who, comment }) => (
-        <div key={at} class="notice t-warn" role="note">
-          <div>
-            <b>{words.saidSince(who ?? '')}</b> {comment}
-          </div>
-        </div>
-      ))}
-    </>
   )
 }
 

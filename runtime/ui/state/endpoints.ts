@@ -317,6 +317,8 @@ export const api = {
   planCampaign: (id: string) => call<CampaignRecord>('POST', `/api/campaigns/${e(id)}/plan`),
   decideCampaign: (id: string, step: CampaignStep, said: CampaignStepBody) =>
     call<CampaignRecord>('POST', `/api/campaigns/${e(id)}/${step}`, { json: toStepBody(step, said) }),
+  commentCampaign: (id: string, comment: string) =>
+    call<CampaignRecord>('POST', `/api/campaigns/${e(id)}/comments`, { json: { comment } }),
   campaignFigures: (id: string, signal?: Signal) =>
     call<CampaignFigures>('GET', `/api/campaigns/${e(id)}/figures`, { signal }),
   /** One page of the groups of a plan, whose list is at `path`; `address` is that of the next one. */

@@ -75,6 +75,12 @@ describe('a campaign', () => {
     await expect.poll(() => approvals.textContent()).not.toMatch(/1 for you$/)
     await says('The plan is approved. Nothing has been started yet.')
     expect(countRunning(GATEWAY_FASTER)).toBe(0)
+    // What is said now stands where whoever starts it sees it, and stays with the campaign.
+    await decide('Comment', 'mind the sale')
+    await page
+      .getByRole('note')
+      .filter({ hasText: 'admin@example.com said after it was approved: mind the sale' })
+      .waitFor()
     await decide('Start')
     await says('Done: ')
     expect(countRunning(GATEWAY_FASTER)).toBe(5)
