@@ -80,6 +80,9 @@ export function moveTarget(
   return true
 }
 
+/** How often the time that an agent may take to be heard at all does not count against it. */
+const SLACKS_MAX = 2
+
 /** A target that was waited for moves on: how long that was adds up while its push is open. */
 function noteWaited({ awaiting, waited, push }: FollowedPush, target: PushTarget, nowMs: number): void {
   const sinceMs = awaiting.get(target) ?? null
@@ -89,12 +92,13 @@ function noteWaited({ awaiting, waited, push }: FollowedPush, target: PushTarget
 }
 
 /**
- * For how long a target of an open push was waited for before it was opened again. `slackMs`: what its agent may take each
- * time to be heard at all, see `pollSlackMs`.
+ * For how long a target of an open push was waited for before it was opened again. `slackMs`: what its agent may take to be
+ * heard at all, see `pollSlackMs`; that is left out while it takes the offer, and while it applies it. A poller that leaves
+ * and comes back over and over does not get it anew each time: it would be waited for as long as it does so.
  */
 export function waitedBefore({ push, waited }: FollowedPush, target: PushTarget, slackMs: number): number {
   const { ms, times } = waited.get(target) ?? { ms: 0, times: 0 }
-  return push.status === 'pending' ? Math.max(0, ms - times * slackMs) : 0
+  return push.status === 'pending' ? Math.max(0, ms - Math.min(times, SLACKS_MAX) * slackMs) : 0
 }
 
 /** Was a target waited for as long as one is in all? Then it counts as silent until it says how it ended. */

@@ -292,6 +292,30 @@ describe('agents that never answer, and come and go in turn,', () => {
     expect(await workload.stored(pushId)).toMatchObject({ status: 'applied' })
   })
 
+  it('keep none open either where they poll, and leave again sooner than a poller may be silent', async () => {
+    ctx = await createFleetContext(database)
+    const workload = new PushedWorkload(ctx, 'a', { transport: 'http' })
+    const pushId = await workload.push(1)
+    let [poller] = workload.agents
+    // How the push stands each time before it leaves.
+    const stands: string[] = []
+    for (let minute = 0; minute < 90; minute++) {
+      poller!.say({})
+      await ctx.advance(15_000)
+      poller!.applying(config(1).hash)
+      await ctx.advance(15_000)
+      stands.push(workload.live.active!.push.phase)
+      poller!.goodbye()
+      await ctx.advance(30_000)
+      poller = workload.join('a', { uid: poller!.uid, transport: 'http' })
+    }
+    expect(stands[0]).toBe('applying')
+    expect(stands.slice(-10)).toEqual(new Array(10).fill('no_status'))
+    poller!.say({})
+    await ctx.advance(1_000)
+    expect((await workload.ends(pushId))['a']).toMatch(/^straggler: /)
+  })
+
   it('keep no stage open for ever', async () => {
     const workload = await begin('abc')
     await workload.settle(1)
