@@ -210,6 +210,7 @@ export class Fleet implements FleetPort {
   /** Load what is stored, start the grace of every workload that was live, and begin to call the parts each second. */
   async start(): Promise<void> {
     this.state.startedAtMs = this.#deps.clock.heardMs()
+    this.state.startedAt = this.#deps.clock.now()
     await loadFleet(this.#deps.db, this.state, this.#deps.log)
     // The rules may have changed since their labels were stored with the workloads.
     await this.#settings.relabel()

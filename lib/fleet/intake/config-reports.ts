@@ -217,14 +217,13 @@ export class ConfigReports {
    * process had the fleet, or none.
    */
   neverBack(uid: string): void {
-    const { deps, state } = this.#parts
+    const { state } = this.#parts
     const workload = state.workloads.get(state.homes.get(uid) ?? '')
     if (workload === undefined || state.instances.has(uid)) return
     const followed = assignmentOfUid(workload, uid)
     const target = followed?.targets.get(uid)
     if (followed === null || target === undefined) return
-    const passedMs = deps.clock.heardMs() - state.startedAtMs
-    noteMissing(followed, target, new Date(deps.clock.now().getTime() - passedMs))
+    noteMissing(followed, target, state.startedAt)
     noteAway(followed, target)
   }
 

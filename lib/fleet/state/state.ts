@@ -53,8 +53,9 @@ export class FleetState {
   readonly knownAtStart = new Set<string>()
   /** What became of pushes since the start, for the metrics. */
   readonly pushStats = { applied: 0, failed: 0, convergenceMs: 0 }
-  /** Monotonic time of the start. */
+  /** When this process began to decide: by the fleet's clock, and by the time of day, for what is stored from before. */
   startedAtMs = 0
+  startedAt = new Date(0)
 
   add(workload: Workload): void {
     this.#workloads.set(workload.id, workload)

@@ -100,6 +100,26 @@ describe('while agents are away that may come back', () => {
 })
 
 describe('while the process stands still', () => {
+  it('time does not speak for a config: a member that vanished before its start, soon after it had applied it, has', async () => {
+    await openRunning('abc')
+    await before.stage(2, first(2, 3_600_000))
+    before.agents[0]!.apply()
+    before.agents[1]!.apply()
+    await ctx.advance(480_000)
+    await ctx.close()
+    ctx = await createFleetContext(database, { clock: ctx.clock })
+    const { rollout } = ctx.fleet.workload(before.id)!
+    comeBack(0, 2)
+    comeBack(2, 1)
+    await ctx.advance(1_000)
+    await standStill(300_000)
+    await ctx.advance(140_000)
+    expect(rollout!.stored).toMatchObject({
+      status: 'halted',
+      halt: { gate: 'health', instanceUids: [before.agents[1]!.uid] },
+    })
+  })
+
   it('the grace after its start does not pass: a member that was not heard yet has not vanished', async () => {
     await openRunning('abc')
     await before.stage(2, first(2, 600_000))
