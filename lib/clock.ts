@@ -7,11 +7,12 @@ export interface Clock {
 }
 
 /**
- * The time of those who wait for agents. What was heard of them is held to `heardMs`, the time in which they can be heard;
- * what passes while nobody can be, and how long ago something was said elsewhere, to the machine's clock.
+ * The time of those who wait for agents. What was heard of them is held to `heardMs`, the time in which they can be heard,
+ * which comments call heard time; what passes while nobody can be, and how long ago something was said elsewhere, to the
+ * machine's clock. What is stored is by the time of day, and says nothing of either.
  */
 export interface FleetClock extends Pick<Clock, 'now'> {
-  /** Milliseconds in which agents could be heard; they never run backwards, and may stand still. */
+  /** Heard time: milliseconds in which agents could be heard; they never run backwards, and may stand still. */
   heardMs(): number
   /** The machine's clock, whose times are not comparable with those of `heardMs`. */
   readonly machine: Clock

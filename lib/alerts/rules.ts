@@ -40,7 +40,7 @@ export const UNHEALTHY_DELAY_MS = 60_000
 /** How long an instance may take to apply what it was assigned, counted from `assignedSinceMs`, by how it stands. */
 export const DRIFT_DELAY_MS = { failed: 60_000, applying: 300_000, other: 180_000 } as const
 
-/** What of one live instance is counted for the rules. Times are of the monotonic clock. */
+/** What of one live instance is counted for the rules. Times are heard times. */
 export interface InstanceFacts {
   /** It can take a config, and has every component that the assigned config needs. */
   isCompatible: boolean
@@ -121,7 +121,7 @@ export const countNone = (): InstanceCounts => ({
 export const isLong = (sinceMs: number | null, nowMs: number): boolean =>
   sinceMs !== null && nowMs - sinceMs >= UNHEALTHY_DELAY_MS
 
-/** Count one more instance as it is at a monotonic time. */
+/** Count one more instance as it is at a heard time. */
 export function countInstance(counts: InstanceCounts, instance: InstanceFacts, nowMs: number): void {
   counts.total++
   if (instance.isCompatible && instance.canReport) countForDrift(counts, instance, nowMs)

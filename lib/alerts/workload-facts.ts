@@ -29,7 +29,7 @@ import {
   type WorkloadFacts,
 } from './rules.ts'
 
-/** What is remembered of one instance from one look to the next. Times are of the monotonic clock. */
+/** What is remembered of one instance from one look to the next. Times are heard times. */
 interface Assigned {
   pushId: string
   /** The later of when it connected and when its config was offered. */
@@ -44,7 +44,7 @@ interface Assigned {
 const FORGET_CHUNK = 1_000
 
 /**
- * Since when each live instance has had its present assignment, on the monotonic clock, because the wall clock may
+ * Since when each live instance has had its present assignment, in heard time, because the wall clock may
  * jump. An assignment that came since the last look without a connection or an offer counts from the look that found
  * it.
  */

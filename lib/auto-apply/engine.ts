@@ -55,9 +55,9 @@ export class AutoApplyEngine {
   readonly #runs = new KeptRuns<AutoApplyRun>()
   /** Called with what is in force, or expired, when something of it has changed. */
   readonly #changed: (autoApply: StoredAutoApply) => void
-  /** The times of the pushes of the last second, one for each; monotonic. */
+  /** The times of the pushes of the last second, one for each; heard time. */
   #pushedMs: number[] = []
-  /** Since when this process looks; monotonic. Null before it did. */
+  /** Since when this process looks; heard time. Null before it did. */
   #sinceMs: number | null = null
   #nextReadMs = 0
   /** What was in force when the database was asked last. */

@@ -17,9 +17,9 @@ export interface AutoApplyRun {
   leftOut: Map<string, LeftOut>
   /** Workloads that it reaches and that have not had their turn. */
   queue: string[]
-  /** How often in a row the config workers took too long over a text, and until when such are left alone; monotonic. */
+  /** How often in a row the config workers took too long over a text, and until when such are left alone; heard time. */
   unread: { times: number; untilMs: number }
-  /** When a newcomer is tried again; monotonic. Infinity once it runs the version. */
+  /** When a newcomer is tried again; heard time. Infinity once it runs the version. */
   nextTryMs: Map<string, number>
   /** Workloads under the fleet config at the last look. */
   underCount: number
@@ -36,7 +36,7 @@ export interface AutoApplyRun {
 
 /**
  * Read the run of a version in force: its pushes that have not ended. The rest is found by looking. When pushes that the
- * former run knew were started is taken over from it. This process looks since `sinceMs` (monotonic): before that nobody
+ * former run knew were started is taken over from it. This process looks since `sinceMs` (heard time): before that nobody
  * could see a push end.
  */
 export async function loadRun(

@@ -19,7 +19,7 @@ export interface InFlight {
   pushId: string
   /** What a target of the campaign is to run by it; null where the push gives something back. */
   resultHash: string | null
-  /** Monotonic. */
+  /** Heard time. */
   startedMs: number
   instances: number
   /** The push gives a target its former config back. */
@@ -43,14 +43,14 @@ export interface CampaignRun {
   watched: Map<string, string>
   /** Workloads whose drift counts, with what they should run: targets that applied it and did not drift before. */
   steady: Map<string, string>
-  /** Since when workloads of these have drifted; monotonic. */
+  /** Since when workloads of these have drifted; heard time. */
   driftingSinceMs: Map<string, number>
   /** How all of these were when they were last looked at. */
   sight: Sight
   /** Targets that are away, in the campaign's order, each with since when; null for since the campaign began. */
   offline: Map<string, Date | null>
   /**
-   * Workloads that are busy with something else: since when, and when they are looked at again; monotonic. `givenUp`: how
+   * Workloads that are busy with something else: since when, and when they are looked at again; heard time. `givenUp`: how
    * often the config workers took too long over what it would run.
    */
   busy: Map<string, { sinceMs: number; nextLookMs: number; givenUp?: number }>
@@ -64,13 +64,13 @@ export interface CampaignRun {
    */
   isStale: boolean
   /**
-   * Since when this process watches the wave that is over; monotonic. Null before that: after a restart a wave is
+   * Since when this process watches the wave that is over; heard time. Null before that: after a restart a wave is
    * watched anew.
    */
   watchingSinceMs: number | null
   /**
    * When approvers are looked at again, what is stored of those that applied, how those are, and targets that are away;
-   * monotonic.
+   * heard time.
    */
   nextApproverLookMs: number
   nextAppliedLookMs: number
@@ -84,7 +84,7 @@ const PAGE = 500
 
 /**
  * Read the run of a campaign from the database. What is not stored, as which workloads are busy, is taken over from the
- * former run. This process carries campaigns since `sinceMs` (monotonic): before that nobody could see a push end.
+ * former run. This process carries campaigns since `sinceMs` (heard time): before that nobody could see a push end.
  */
 export async function loadRun(
   { db, clock, fleet }: CampaignParts,
@@ -147,7 +147,7 @@ export async function loadRun(
   }
 }
 
-/** When a push was started, from its id: what is taken back was itself started long before. Monotonic. */
+/** When a push was started, from its id: what is taken back was itself started long before. Heard time. */
 function startOfPush(
   { clock, fleet }: Pick<CampaignParts, 'clock' | 'fleet'>,
   { former, sinceMs }: { former: CampaignRun | undefined; sinceMs: number },

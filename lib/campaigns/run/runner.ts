@@ -29,7 +29,7 @@ export class CampaignRunner {
   readonly #changed: (campaignId: string) => void
   /** Whether all that is stored of a campaign can be read. */
   readonly #isWhole: (campaign: CampaignSummary) => boolean
-  /** Since when this process carries campaigns; monotonic. Null before it did. */
+  /** Since when this process carries campaigns; heard time. Null before it did. */
   #sinceMs: number | null = null
   #nextLookMs = 0
   #nextSweepMs = 0

@@ -9,7 +9,7 @@ export const countLeft = (waves: readonly StateCounts[], wave: number): number =
 /**
  * What follows on a wave of which every target has ended: it is watched as long as the plan says, then the next one
  * begins, and after the last the campaign is done. Null while it is watched. It is watched since `watchingSinceMs`
- * (monotonic; null before that): a time in which this process did not run does not count.
+ * (heard time; null before that): a time in which this process did not run does not count.
  */
 export function moveAfterWave(
   { plan, wave, waveEndedAt }: Pick<CampaignSummary, 'plan' | 'wave' | 'waveEndedAt'>,

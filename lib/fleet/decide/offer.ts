@@ -17,9 +17,9 @@ export interface Offer {
   readonly generation: number
   /** Its row is stored; only then may a frame go out. */
   readonly isCommitted: boolean
-  /** When it was begun; monotonic. */
+  /** When it was begun; heard time. */
   readonly startedAtMs: number
-  /** Monotonic; null until a frame went out. */
+  /** Heard time; null until a frame went out. */
   readonly lastSentAtMs: number | null
   /** What that was before the last frame, for one that turns out not to have left. */
   readonly formerSentAtMs: number | null

@@ -2,7 +2,7 @@
 export interface PollRhythm {
   /** 0 while it is not known. */
   intervalMs: number
-  /** Monotonic time of its last request; null when that is not known. */
+  /** Heard time of its last request; null when that is not known. */
   lastMs: number | null
   /** How long it has kept to its interval, up to what makes it established. */
   keptMs: number

@@ -34,7 +34,7 @@ export function judgeHealth(health: HealthNode | null): HealthVerdict {
 /** One live instance as the workload's status sees it. */
 export interface InstanceHealth {
   verdict: HealthVerdict
-  /** Monotonic time since which it has not been healthy; null when it is. */
+  /** Heard time since which it has not been healthy; null when it is. */
   unhealthySinceMs: number | null
   /** An offer to it is on its way: being unhealthy now may be part of applying it. */
   hasOutstandingOffer: boolean

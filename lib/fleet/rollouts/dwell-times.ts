@@ -8,7 +8,7 @@ const keyOf = ({ id, stageIndex }: StoredRollout) => `${id}/${stageIndex}`
 /** Keeps since when each running stage has been converged. */
 export class DwellTimes {
   readonly #parts: FleetParts
-  /** Monotonic time in ms, by rollout and stage; time in a halt is taken out. */
+  /** Heard time in ms, by rollout and stage; time in a halt is taken out. */
   readonly #convergedSince = new Map<string, number>()
 
   constructor(parts: FleetParts) {

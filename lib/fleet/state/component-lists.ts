@@ -18,7 +18,7 @@ const HTTP_ASK_AGAIN_MS = 300_000
 /** The wait for a component list of which only the hash is known. */
 export interface ComponentWait {
   readonly hash: string
-  /** Monotonic; null while nothing is waited for: the wait was interrupted, or is over. */
+  /** Heard time; null while nothing is waited for: the wait was interrupted, or is over. */
   sinceMs: number | null
   /** How often the wait may begin again on a new connection. */
   waitsLeft: number

@@ -6,7 +6,7 @@ import type { Timers } from './timers.ts'
 const DEAF_TICKS = 5
 
 /**
- * The time in which agents can be heard, by which the fleet measures its patience with them: how long an agent may be silent, stay
+ * Heard time: the time in which agents can be heard, by which the fleet measures its patience with them: how long an agent may be silent, stay
  * away, or take to apply a config, and for how long a stage is watched. `heardMs` stands still while this process does,
  * told by ticks that come too late, and while it is deaf, as an owner that says nothing on its links, to which fronts pass
  * on no more than they hear answers to. It never runs backwards, and it goes on a little with each tick at which somebody can

@@ -28,7 +28,7 @@ export interface FollowedPush {
   required: readonly UsedComponent[]
   /** By uid. */
   targets: Map<string, PushTarget>
-  /** Targets offered or applying → monotonic time since which their end is awaited; null: from the next look on. */
+  /** Targets offered or applying → heard time since which their end is awaited; null: from the next look on. */
   awaiting: Map<PushTarget, number | null>
   /** While the push is open: for how long, in ms, and how many times each target was awaited before, if it was. */
   waited: Map<PushTarget, { ms: number; times: number }>
@@ -43,7 +43,7 @@ export interface FollowedPush {
   /** Instances that had failed the same hash before, and whose quarantine this push lifted. */
   liftedUids: ReadonlySet<string>
   /**
-   * The newest later push of the same config that is no automatic rollback, as it is known since `sinceMs` (monotonic):
+   * The newest later push of the same config that is no automatic rollback, as it is known since `sinceMs` (heard time):
    * what came of offers that were sent before does not count any more. Null where there is none.
    */
   pushedAgain: { pushId: string; sinceMs: number } | null
@@ -82,19 +82,19 @@ export interface Rollout {
   awaitedUids?: string[] | undefined
   /** Set while of some members of its running stage it is still to be seen how healthy they are. */
   unsettled?: UnsettledMembers
-  /** Since when its next stage, or its end, is due; monotonic. Absent while it is not. */
+  /** Since when its next stage, or its end, is due; heard time. Absent while it is not. */
   dueSinceMs?: number
-  /** Set while something keeps it from its next stage, which is asked again at `untilMs`; monotonic. */
+  /** Set while something keeps it from its next stage, which is asked again at `untilMs`; heard time. */
   hold?: StageHold & { untilMs: number }
 }
 
 /** Members of whom it is still to be seen how healthy they are. */
 export interface UnsettledMembers {
-  /** Since when there has always been one; monotonic. */
+  /** Since when there has always been one; heard time. */
   sinceMs: number
   /** Those that are there and start now. */
   starting: Set<string>
-  /** When each began to start, the last few times since then; monotonic. */
+  /** When each began to start, the last few times since then; heard time. */
   startsMs: Map<string, readonly number[]>
 }
 
@@ -129,7 +129,7 @@ export interface Instance {
   formerNum: number | null
   /** It described itself to this process. Without that, its workload may still be known from before. */
   isDescribed: boolean
-  /** Monotonic; set while its description is waited for, and nothing is offered to it meanwhile. */
+  /** Heard time; set while its description is waited for, and nothing is offered to it meanwhile. */
   undescribedSinceMs: number | null
   /** The workload's history has a `connected` event for its present connection. */
   isAnnounced: boolean
@@ -144,7 +144,7 @@ export interface Instance {
   capabilities: number
   hasCapabilities: boolean
   connectedAt: Date
-  /** The same on the monotonic clock, in ms. */
+  /** The same in heard time. */
   connectedAtMs: number
   lastMessageAt: Date
   /** When its last message came, by the fleet's clock: for so long it has been silent. */
@@ -156,11 +156,11 @@ export interface Instance {
   /** Its poll interval as it is stored; 0 when none is. */
   storedIntervalMs: number
   health: HealthNode | null
-  /** Monotonic, as this process has heard; null while it is healthy. A start or stop counts as not healthy. */
+  /** Heard time; null while it is healthy. A start or stop counts as not healthy. */
   unhealthySinceMs: number | null
   /** The same by the calendar, for people: where it was unhealthy under another process before, since then. */
   unhealthySince: Date | null
-  /** It came back at this monotonic time, and has not said since how healthy it is; null where that is known. */
+  /** It came back at this heard time, and has not said since how healthy it is; null where that is known. */
   healthAwaitedSinceMs: number | null
   reported: Reported
   report: RemoteConfigReport | null
@@ -194,11 +194,11 @@ export interface Instance {
   hasBeenAnswered: boolean
   /** It was asked for its full state on this connection, and has not sent it yet. */
   hasAskedFullState: boolean
-  /** Monotonic time since which its full state is waited for; 0 when it never was. */
+  /** Heard time since which its full state is waited for; 0 when it never was. */
   fullStateAskedMs: number
   /** How many more full-state requests it might have been sent right after the last one. */
   fullStateTokens: number
-  /** Monotonic time of that last request. */
+  /** Heard time of that last request. */
   fullStateTokenMs: number
   /** How many more changes of its version might have been written down right after the last one, and when that was. */
   versionTokens: number
@@ -210,11 +210,11 @@ export interface Instance {
   askedComponentsHash: string | null
   /** How often it was asked for that list on this connection. */
   componentAsks: number
-  /** Monotonic time of the last time that it was. */
+  /** Heard time of the last time that it was. */
   componentsAskedMs: number
   /** What its socket had no room to ask it for: it is asked with the answer to its next message. Null for nothing. */
   unasked: Asked | null
-  /** Monotonic time since which it is away; null while it is connected. */
+  /** Heard time since which it is away; null while it is connected. */
   awaySinceMs: number | null
   /** It left with a goodbye. */
   hasDeparted: boolean
@@ -260,10 +260,10 @@ export interface Workload extends StoredWorkload {
    * freeze. Written by `offer-state.ts` alone.
    */
   readonly hasStoppedOffers: boolean
-  /** Monotonic end of its grace; null while an instance is live, and once it is disconnected. */
+  /** Heard time of the end of its grace; null while an instance is live, and once it is disconnected. */
   graceUntilMs: number | null
   /**
-   * Until when it may be on its way back to a process that has just started; monotonic. Null once an instance of it came,
+   * Until when it may be on its way back to a process that has just started; heard time. Null once an instance of it came,
    * and for one that came to be since.
    */
   awaitedUntilMs: number | null
