@@ -260,6 +260,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'says so of one that came since, to which this process sends what a former one pushed',
     ],
   },
+  'lib/fleet/state/model.ts FollowedPush.appliedMs': perPush,
   'lib/fleet/state/model.ts FollowedPush.awaiting': perPush,
   'lib/fleet/state/model.ts FollowedPush.waited': perPush,
   'lib/fleet/state/model.ts FollowedPush.missing': perPush,

@@ -10,7 +10,10 @@ import type { ConfigStanding } from './standing.ts'
 /** How many losses it takes before they count against the config. */
 export const LOSSES_MIN = 3
 
-/** For how long after an instance has applied a config its end is taken to be the config's doing; ms. */
+/**
+ * For how long after an instance has applied a config its end is taken to be the config's doing; ms of heard time: what ended
+ * while nobody could be heard may have ended at any time of that.
+ */
 export const DOING_MS = 10 * 60_000
 
 /** A target whose agent is not there any more, or starts anew, as it was right before. */
@@ -18,9 +21,9 @@ export interface LeavingTarget {
   state: TargetState
   /** How often it was lost with the config before. */
   losses: number
-  /** How long ago it applied the config; null where it has not. Below zero where the clock was put back since. */
+  /** How long ago it applied the config, in heard time; null where it has not. */
   appliedAgoMs: number | null
-  /** How long ago the config was last sent to it; null where this process never did. */
+  /** How long ago the config was last sent to it, in heard time; null where this process never did. */
   sentAgoMs: number | null
   standing: ConfigStanding
   /** The config has left for it on the connection that it was on, and it has not said how that ended. */
@@ -41,7 +44,7 @@ export const hasJustApplied = ({
   state,
   appliedAgoMs,
 }: Pick<LeavingTarget, 'state' | 'appliedAgoMs'>): boolean =>
-  state === 'applied' && appliedAgoMs !== null && appliedAgoMs >= 0 && appliedAgoMs < DOING_MS
+  state === 'applied' && appliedAgoMs !== null && appliedAgoMs < DOING_MS
 
 /**
  * Was the config sent to an agent that cannot report a short time ago? It will not say either, as it comes back, that it

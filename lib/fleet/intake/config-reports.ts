@@ -7,6 +7,7 @@ import { errorOfEnd, type TargetEndCause } from '../decide/target-end.ts'
 import { dropJoiner } from '../state/drop-joiner.ts'
 import { endForgotten } from '../state/end-forgotten.ts'
 import {
+  appliedBeforeMs,
   isLostOut,
   isOpen,
   isTargetFromBefore,
@@ -223,7 +224,7 @@ export class ConfigReports {
     const followed = assignmentOfUid(workload, uid)
     const target = followed?.targets.get(uid)
     if (followed === null || target === undefined) return
-    noteMissing(followed, target, state.startedAt)
+    noteMissing(followed, target, appliedBeforeMs(target, state.startedAt))
     noteAway(followed, target)
   }
 

@@ -32,8 +32,9 @@ export class TargetLosses {
     const followed = assignmentOf(instance)
     const target = followed?.targets.get(instance.uid)
     if (followed === null || target === undefined) return
-    noteMissing(followed, target, this.#parts.deps.clock.now())
-    const { losses, isCounted, isOut } = decideLoss(this.#factsOf(instance, followed, target, connectionId))
+    const facts = this.#factsOf(instance, followed, target, connectionId)
+    noteMissing(followed, target, facts.appliedAgoMs)
+    const { losses, isCounted, isOut } = decideLoss(facts)
     this.#set(followed, target, losses, isCounted)
     if (!isCounted) return
     if (isOut) this.conclude(instance)
@@ -103,14 +104,14 @@ export class TargetLosses {
     target: PushTarget,
     connectionId: number | null,
   ): LeavingTarget {
-    const { clock } = this.#parts.deps
+    const nowMs = this.#parts.deps.clock.heardMs()
     const { offer, workload } = instance
     const sentAtMs = offer?.lastSentAtMs ?? null
     return {
       state: target.state,
       losses: target.losses,
-      appliedAgoMs: appliedAgoMs(target, clock.now()),
-      sentAgoMs: sentAtMs === null ? null : clock.heardMs() - sentAtMs,
+      appliedAgoMs: appliedAgoMs(followed, target, nowMs, this.#parts.state),
+      sentAgoMs: sentAtMs === null ? null : nowMs - sentAtMs,
       standing: standsTo(instance, followed.push.hash),
       isUnderWay: isUnderWay(instance, followed, connectionId),
       isQuarantined: workload !== null && isQuarantined(workload, followed.push.hash, instance.uid),

@@ -96,7 +96,7 @@ export class OfferCommits {
     }
     // The row is stored, so the target counts, also where the instance moved away meanwhile: then it ends as moved.
     if (isStored && !followed.targets.has(instance.uid)) {
-      addTarget(followed, target)
+      addTarget(followed, target, this.#parts.deps.clock)
       if (followed.lossCount > 0) followed.hasReturned = true
       tell({ kind: 'target-moved', followed })
     }
@@ -113,7 +113,7 @@ export class OfferCommits {
     // Nobody is assigned the push any more: the row was closed with the others, and counts among them.
     if (target.state === 'offered' && !followedPushes(workload).includes(followed))
       target.state = 'superseded'
-    addTarget(followed, target)
+    addTarget(followed, target, this.#parts.deps.clock)
     writer.target({ pushId: followed.push.pushId, target })
     tell({ kind: 'target-moved', followed })
   }

@@ -127,7 +127,7 @@ export class OfferEngine {
   /** Add an instance that was not planned for. It counts as a target while the push is still open to joiners. */
   #join(instance: Instance, followed: FollowedPush, state: 'offered' | 'applied'): PushTarget {
     const target = this.#newJoiner(instance, followed, state)
-    addTarget(followed, target)
+    addTarget(followed, target, this.#parts.deps.clock)
     if (followed.lossCount > 0) followed.hasReturned = true
     this.#parts.writer.target({ pushId: followed.push.pushId, target })
     this.#parts.tell({ kind: 'target-moved', followed })

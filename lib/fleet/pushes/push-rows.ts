@@ -1,4 +1,5 @@
 import type { ActTransaction } from '../../audit/database.ts'
+import type { FleetClock } from '../../clock.ts'
 import { randomHex, uuidv7 } from '../../ids.ts'
 import type { UsedComponent } from '../../model/components.ts'
 import type { Db } from '../../store/db.ts'
@@ -19,8 +20,8 @@ import { inTurns } from '../../turns.ts'
 import type { PushPath } from '../decide/push-obstacle.ts'
 import { stageSize } from '../decide/rollout.ts'
 import type { FleetDeps } from '../state/deps.ts'
-import { putTarget } from '../state/followed-push.ts'
-import type { FollowedPush, Instance, Workload } from '../state/model.ts'
+import { type GatheredTargets, putTarget } from '../state/followed-push.ts'
+import type { Instance, Workload } from '../state/model.ts'
 import { compareInstances, followedPushes } from '../state/state.ts'
 import { retireOvertakenRequests } from './overtaken-requests.ts'
 import { type PushPlan, planPush } from './push-plan.ts'
@@ -68,14 +69,14 @@ export interface NewPush {
   lifted: readonly string[] | null
   rollout: { stored: StoredRollout; members: ReadonlyMap<string, number> } | null
   /** Its targets as they are followed once it is committed. */
-  followed: Pick<FollowedPush, 'targets' | 'awaiting'>
+  followed: GatheredTargets
 }
 
 /** Gather a push's targets before its commit, as many take long: memory must follow the commit without an await. */
-async function gatherTargets(plan: PushPlan): Promise<NewPush['followed']> {
-  const gathered: NewPush['followed'] = { targets: new Map(), awaiting: new Map() }
+async function gatherTargets(plan: PushPlan, clock: FleetClock): Promise<GatheredTargets> {
+  const gathered: GatheredTargets = { targets: new Map(), awaiting: new Map(), appliedMs: new WeakMap() }
   for await (const some of inTurns(plan.targets, PLAN_CHUNK))
-    for (const { target } of some) putTarget(gathered, target)
+    for (const { target } of some) putTarget(gathered, target, clock)
   return gathered
 }
 
@@ -268,7 +269,7 @@ export async function insertPushRows(
   const made: NewPush[] = []
   for (const { push, plan, scope, lifted, content } of planned) {
     const rollout = content.stages === null ? null : await insertStages(tx, deps, push, plan, content.stages)
-    const followed = await gatherTargets(plan)
+    const followed = await gatherTargets(plan, deps.clock)
     made.push({ push, plan, scope: rollout === null ? scope : null, lifted, rollout, followed })
   }
   const assignments = planned.map(({ isForEveryone, push }) => {

@@ -250,7 +250,7 @@ export class RolloutSteps {
     if (!isDone) return false
     for (const uid of uids) rollout.members.set(uid, next.stageIndex)
     for (const { instance, target } of added)
-      if (!followed.targets.has(instance.uid)) addTarget(followed, target)
+      if (!followed.targets.has(instance.uid)) addTarget(followed, target, this.#parts.deps.clock)
     this.noteStored(workload, rollout, next)
     const instances = added.map(({ instance }) => instance)
     this.#parts.tell({ kind: 'members-joined', workload, followed, joined: instances })

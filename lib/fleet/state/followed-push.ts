@@ -6,6 +6,7 @@ import { hasJustApplied } from '../decide/losses.ts'
 import { decidePush, type PushVerdict } from '../decide/push.ts'
 import { WAITED_MAX_MS } from '../decide/target-end.ts'
 import type { FollowedPush, Instance } from './model.ts'
+import type { FleetState } from './state.ts'
 
 const OPEN_STATES: readonly TargetState[] = ['offered', 'applying', 'straggler', 'gone']
 
@@ -21,14 +22,23 @@ function isCounted(state: TargetState): state is (typeof COUNTED)[number] {
   return (COUNTED as readonly string[]).includes(state)
 }
 
-/** Put a target among those of a push, without counting it. */
-export function putTarget(followed: Pick<FollowedPush, 'targets' | 'awaiting'>, target: PushTarget): void {
-  followed.targets.set(target.instanceUid, target)
-  if (isAwaited(target.state)) followed.awaiting.set(target, null)
+/** What of a followed push is of single targets from the beginning. */
+export type GatheredTargets = Pick<FollowedPush, 'targets' | 'awaiting' | 'appliedMs'>
+
+/** Put a new target among those of a push, without counting it. It may run the config already. */
+export function putTarget(gathered: GatheredTargets, target: PushTarget, clock: FleetClock): void {
+  keepTarget(gathered, target)
+  if (target.state === 'applied') gathered.appliedMs.set(target, clock.heardMs())
 }
 
-/** Add a target to a push and to its counts. */
-export function addTarget(followed: FollowedPush, target: PushTarget): void {
+function keepTarget({ targets, awaiting }: GatheredTargets, target: PushTarget): void {
+  targets.set(target.instanceUid, target)
+  if (isAwaited(target.state)) awaiting.set(target, null)
+}
+
+/** Add a new target to a push and to its counts. */
+export function addTarget(followed: FollowedPush, target: PushTarget, clock: FleetClock): void {
+  putTarget(followed, target, clock)
   countTarget(followed, target)
   if (followed.isFromBefore) followed.addedSince.add(target)
 }
@@ -40,7 +50,6 @@ export const isTargetFromBefore = (
 ): boolean => isFromBefore && target !== undefined && !addedSince.has(target)
 
 function countTarget(followed: FollowedPush, target: PushTarget): void {
-  putTarget(followed, target)
   const { counts } = followed.push
   if (target.isJoiner) counts.joined++
   if (!target.isTarget) return
@@ -69,6 +78,7 @@ export function moveTarget(
   if (target.state === 'failed') followed.failedCount--
   if (state === 'failed') followed.failedCount++
   noteWaited(followed, target, clock.heardMs())
+  if (state === 'applied') followed.appliedMs.set(target, clock.heardMs())
   if (isAwaited(state)) followed.awaiting.set(target, clock.heardMs())
   else followed.awaiting.delete(target)
   target.state = state
@@ -173,9 +183,23 @@ export function setLosses(followed: FollowedPush, target: PushTarget, losses: nu
   target.losses = losses
 }
 
-/** How long ago the target applied the config; null where it has not. Below zero where the clock was put back since. */
-export const appliedAgoMs = ({ state, endedAt }: PushTarget, now: Date): number | null =>
-  state === 'applied' && endedAt !== null ? now.getTime() - endedAt.getTime() : null
+/**
+ * How long before this process began the target had applied the config, by the time of day, which is all that is stored of
+ * that; null where it has not.
+ */
+export const appliedBeforeMs = ({ state, endedAt }: PushTarget, startedAt: Date): number | null =>
+  state === 'applied' && endedAt !== null ? Math.max(0, startedAt.getTime() - endedAt.getTime()) : null
+
+/** For how long it has been heard of since the target applied the config; null where it has not. */
+export function appliedAgoMs(
+  { appliedMs }: Pick<FollowedPush, 'appliedMs'>,
+  target: PushTarget,
+  nowMs: number,
+  { startedAt, startedAtMs }: Pick<FleetState, 'startedAt' | 'startedAtMs'>,
+): number | null {
+  const beforeMs = appliedBeforeMs(target, startedAt)
+  return beforeMs === null ? null : nowMs - (appliedMs.get(target) ?? startedAtMs - beforeMs)
+}
 
 /** How many of those that joined, were lost and stayed away a push keeps. */
 const LOST_JOINERS_MAX = 100
@@ -194,9 +218,9 @@ export function noteLostJoiner({ lostJoiners }: FollowedPush, uid: string): stri
 export const offerOf = ({ offer }: Instance, { push }: FollowedPush): Instance['offer'] =>
   offer?.generation === push.generation ? offer : null
 
-/** Note that a target's agent vanishes; where it applied the config long ago that says nothing of the config. */
-export function noteMissing({ missing }: FollowedPush, target: PushTarget, now: Date): void {
-  if (target.isTarget && hasJustApplied({ state: target.state, appliedAgoMs: appliedAgoMs(target, now) }))
+/** Note that a target's agent vanishes; where it applied the config so long ago, that says nothing of the config. */
+export function noteMissing({ missing }: FollowedPush, target: PushTarget, agoMs: number | null): void {
+  if (target.isTarget && hasJustApplied({ state: target.state, appliedAgoMs: agoMs }))
     missing.set(target.instanceUid, false)
 }
 
@@ -246,6 +270,7 @@ export function followPush(
     targets: new Map(),
     awaiting: new Map(),
     waited: new Map(),
+    appliedMs: new WeakMap(),
     compatibility: new WeakMap(),
     isSuperseded: push.phase === 'superseded',
     isStaged: false,
@@ -267,6 +292,7 @@ export function followPush(
 
 /** Take over a stored target. */
 export function restoreTarget(followed: FollowedPush, target: PushTarget): void {
+  keepTarget(followed, target)
   countTarget(followed, target)
   if (isLostAway(target)) noteAway(followed, target)
   if (target.state === 'failed') followed.failedCount++

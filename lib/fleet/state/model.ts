@@ -32,6 +32,8 @@ export interface FollowedPush {
   awaiting: Map<PushTarget, number | null>
   /** While the push is open: for how long, in ms, and how many times each target was awaited before, if it was. */
   waited: Map<PushTarget, { ms: number; times: number }>
+  /** When targets came to have applied it, in heard time; of those that had before this process see `appliedAgoMs`. */
+  appliedMs: WeakMap<PushTarget, number>
   /** For component lists that were asked about: can an instance with this list run the config? */
   compatibility: WeakMap<ComponentList, boolean>
   /** It is judged no more, as another push took its place or its rollout was aborted (whose members keep it). */

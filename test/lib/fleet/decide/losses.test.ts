@@ -50,11 +50,6 @@ describe('a loss', () => {
       { losses: 0, isCounted: false, isOut: false },
     ],
     [
-      'forgives too where the clock was put back since it was applied',
-      { ...applied, losses: 2, appliedAgoMs: -1 },
-      { losses: 0, isCounted: false, isOut: false },
-    ],
-    [
       'says nothing of one that applied it and runs another by now',
       { ...applied, losses: 1, standing: 'other' },
       { losses: 1, isCounted: false, isOut: false },

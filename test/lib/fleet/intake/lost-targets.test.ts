@@ -332,6 +332,41 @@ describe('a config that kills an agent after it has said that it applied it', ()
     })
   })
 
+  it.each([
+    ['forward', 3_600_000],
+    ['back', -3_600_000],
+  ])('fails there too where the clock on the wall is put %s as it has applied it', async (_, ms) => {
+    const agents = [join(), join()] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    let last = agents[1] as FakeAgent
+    for (let time = 0; time < 3; time++) {
+      await ctx.advance(1_000)
+      last.apply(HASH)
+      ctx.clock.set(new Date(ctx.clock.now().getTime() + ms))
+      await ctx.advance(20_000)
+      last.lose()
+      await ctx.advance(1_000)
+      last = join(agents[1].uid)
+    }
+    expect(targetOf(last)).toMatchObject({ state: 'failed', error: { cause: 'lost_while_applying' } })
+  })
+
+  it('fails there where we stand still for long as it dies: nobody knows when it did', async () => {
+    const agents = [join(), join()] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    agents[1].apply()
+    Object.assign(agents[1].connection, { place: 'front-1/7' })
+    await ctx.advance(5_000)
+    ctx.timers.after(0, () => {
+      ctx.timers.standStill(LIVED_MS)
+      agents[1].lose()
+    })
+    await ctx.advance(500)
+    expect(targetOf(agents[1]).losses).toBe(1)
+  })
+
   it('is offered again for as long as the agent restarts only now and then', async () => {
     const agents = [join(), join()] as const
     await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
