@@ -331,6 +331,11 @@ export class Fleet implements FleetPort {
     if (!this.#isStopped) this.#receiver.hadSaidGoodbye(report, said)
   }
 
+  /** What an agent had said of its config, and a front tells of late: it counts unless the agent was heard of since. */
+  hadSaidOfConfig(report: AgentReport, agoMs: number): void {
+    if (!this.#isStopped) this.#receiver.hadSaidOfConfig(report, agoMs)
+  }
+
   /**
    * Take an agent's effective config, which the front that it is connected to has read, and stores. `isLast`: it is the
    * one that the agent said last, and not one from before it.

@@ -20,9 +20,12 @@ export const REPORT_BYTES_MAX = 524_288
  * - form: the effective config of an agent, which the front has read and stores soon; for an agent that polls `conn` is 0
  * - closed: a connection without agents ended
  * - ended: this connection ended, and with it these agents have left, uids separated by commas. It is said on each link
- *   until it is answered
- * - goodbye: a goodbye that was said so many milliseconds ago as the report or the poll that it was, and was not answered:
- *   the message with its config status. It is said on each link until it is answered; for an agent that polls `conn` is 0
+ *   until it is stored
+ * - goodbye: a goodbye that was said so many milliseconds ago as the report or the poll that it was: the message with the
+ *   config status that the owner may not have heard. It is said on each link until it is stored; for an agent that polls
+ *   `conn` is 0
+ * - last-word: the config status of an agent that has left, or that polls, so many milliseconds ago, which the owner may not
+ *   have heard. It is said on each link until it is stored (since version 8); for an agent that polls `conn` is 0
  * - sent: the offer with this number of its `tell` left for its agent (since version 5)
  * - not-sent: the offer with this number of its `tell` or `answer` did not reach its agent; for an agent that polls
  *   `conn` is 0
@@ -48,6 +51,7 @@ export type FrontEntry =
   | ['closed', conn: number]
   | ['ended', n: number, conn: number, uids: string]
   | ['goodbye', n: number, conn: number, agoMs: number, message: string]
+  | ['last-word', n: number, conn: number, agoMs: number, message: string]
   | ['sent', conn: number, uid: string, n: number]
   | ['not-sent', conn: number, uid: string, hash: string, n: number]
   | ['seen', count: number, xor: string, beats: string]
@@ -57,6 +61,8 @@ export type FrontEntry =
 /**
  * What the owner tells a front.
  * - answer: the answer to what has this number; null where there is nothing to tell the agent
+ * - stored: what came of the goodbye, the last word or the end with this number is stored, so that the next owner knows it
+ *   (since version 8; before it is answered instead)
  * - tell: a message to an agent that did not ask; `n` numbers those of this link
  * - drop: cut a connection
  * - grant: from now on the front may answer the bare beats of this agent itself
@@ -67,6 +73,7 @@ export type FrontEntry =
  */
 export type OwnerEntry =
   | ['answer', n: number, message: LinkMessage | null]
+  | ['stored', n: number]
   | ['tell', conn: number, uid: string, message: LinkMessage, n: number]
   | ['drop', conn: number]
   | ['grant', conn: number, uid: string]
@@ -157,6 +164,7 @@ const FRONT_SHAPES: ShapesOf<FrontEntry> = {
   closed: ['number'],
   ended: ['number', 'number', 'string'],
   goodbye: ['number', 'number', 'number', 'string'],
+  'last-word': ['number', 'number', 'number', 'string'],
   sent: ['number', 'string', 'number'],
   'not-sent': ['number', 'string', 'string', 'number'],
   seen: ['number', 'string', 'string'],
@@ -165,6 +173,7 @@ const FRONT_SHAPES: ShapesOf<FrontEntry> = {
 }
 const OWNER_SHAPES: ShapesOf<OwnerEntry> = {
   answer: ['number', nullable(Message)],
+  stored: ['number'],
   tell: ['number', 'string', Message, 'number'],
   drop: ['number'],
   grant: ['number', 'string'],

@@ -16,7 +16,7 @@ import {
   REPORT_BYTES_MAX,
   xorOf,
 } from './frames.ts'
-import { FrontEndings } from './front-endings.ts'
+import { FrontEndings, type LastSaid } from './front-endings.ts'
 import { FrontOffers } from './front-offers.ts'
 import { FrontPolls, type PolledConfig } from './front-polls.ts'
 import { goodbyeOf, splitReport, withoutConfig } from './kept-report.ts'
@@ -219,7 +219,8 @@ export class FrontAgents implements FleetPort {
     this.#kept.take(held, bound, report, fields, { isStart, isGap })
     if (report.hasCapabilities) bound.capabilities = report.capabilities
     bound.uidOnWire = report.uidOnWire.length === 16 ? bound.uidOnWire : report.uidOnWire
-    if (report.isDisconnect) this.#sayGoodbye(bound, goodbyeOf(fields))
+    if (report.isDisconnect)
+      this.#sayGoodbye(bound, goodbyeOf(fields, bound.isUnheard ? bound.report.configStatus : null))
     else this.#forward(bound, withoutConfig(fields, REPORT_BYTES_MAX))
     // Its form depends on the attributes that the agent has said: where these were given up, it comes with them.
     if (report.effectiveConfig !== null && bound.isGivenUp) asks.reportFullState = true
@@ -238,7 +239,10 @@ export class FrontAgents implements FleetPort {
     const held = this.#connections.get(connection.id)
     if (held === undefined) return
     const uids = [...held.agents.keys()]
-    for (const bound of held.agents.values()) this.#forget(bound)
+    for (const bound of held.agents.values()) {
+      if (bound.isUnheard) this.#sayLastWord(bound)
+      this.#forget(bound)
+    }
     this.#connections.delete(connection.id)
     if (isOurDoing || this.#standStill.isRecent) this.#sayBoundSoon()
     else this.#sayEnded(connection.id, uids)
@@ -260,6 +264,9 @@ export class FrontAgents implements FleetPort {
     switch (entry[0]) {
       case 'answer':
         this.#answered(entry[1], entry[2], delayMs)
+        break
+      case 'stored':
+        this.#endings.confirmed(entry[1])
         break
       case 'tell': {
         const [, conn, uid, message, n] = entry
@@ -291,7 +298,7 @@ export class FrontAgents implements FleetPort {
   }
 
   #answered(n: number, message: LinkMessage | null, delayMs: number): void {
-    this.#endings.confirmed(n)
+    if (this.#link !== null) this.#endings.answered(n, this.#link.version)
     if (this.#polls.answered(n, message, delayMs)) return
     const reported = this.#unconfirmed.get(n)
     if (reported === undefined) return
@@ -324,6 +331,7 @@ export class FrontAgents implements FleetPort {
     if (held.agents.size >= AGENT_LIMITS.perConnection || this.#agentCount >= AGENT_LIMITS.inAll)
       return { held, bound: null, isNew: true }
     const bound = newBound(connection, report, this.#parts.clock.monotonicMs())
+    this.#endings.isBack(report.uid)
     held.agents.set(report.uid, bound)
     this.#connections.set(connection.id, held)
     this.#agentCount++
@@ -378,8 +386,17 @@ export class FrontAgents implements FleetPort {
     const isReported = this.#hasRoom
     if (isReported) this.#report(bound, message)
     else this.#lastN++
-    this.#endings.noteGoodbye(this.#lastN, bound.connection.id, bound.uid, message)
+    this.#endings.noteGoodbye(this.#lastN, lastSaidOf(bound, message))
     if (!isReported && this.#link !== null) this.#endings.say(this.#lastN, this.#link)
+  }
+
+  /** An agent leaves, and nobody knows whether the owner has heard what it said last of its config. */
+  #sayLastWord(bound: Bound): void {
+    const message = bound.report.configWord(bound.sequenceNum)
+    if (message === null) return
+    const n = ++this.#lastN
+    this.#endings.noteLastWord(n, lastSaidOf(bound, message))
+    if (this.#link !== null) this.#endings.say(n, this.#link)
   }
 
   #sayEnded(conn: number, uids: readonly string[]): void {
@@ -503,6 +520,13 @@ interface Held extends KeptOf {
 const NO_ROOM: ServerMessage = {
   errorResponse: { type: 'unavailable', message: 'Cannot take another agent here', retryAfterMs: 30_000 },
 }
+
+const lastSaidOf = ({ connection, uid, saidMs }: Bound, message: Uint8Array): LastSaid => ({
+  conn: connection.id,
+  uid,
+  message,
+  saidMs,
+})
 
 /** Whether this message says nothing but that its agent is there. */
 const isBareBeat = (report: AgentReport, { capabilities }: Bound): boolean =>

@@ -8,7 +8,7 @@ import { type FrontConfig, noteForm, unknownConfig } from './bound-agent.ts'
 import { fromLinkMessage, type LinkMessage, type LinkOut, REPORT_BYTES_MAX } from './frames.ts'
 import type { FrontEndings } from './front-endings.ts'
 import type { FrontOffers } from './front-offers.ts'
-import { goodbyeOf, splitReport, withoutConfig } from './kept-report.ts'
+import { configWordOf, goodbyeOf, splitReport, withoutConfig } from './kept-report.ts'
 
 const POLLS_MAX = 10_000
 /** The most bytes of the polls that may wait for an answer: a link that has too much to write is cut. */
@@ -40,7 +40,7 @@ export interface FrontPollsParts {
   clock: Pick<Clock, 'monotonicMs'>
   timers: Timers
   effective: Pick<EffectiveConfigs<PolledConfig>, 'take' | 'takeOwed' | 'forgetOwed'>
-  endings: Pick<FrontEndings, 'noteGoodbye' | 'isBack'>
+  endings: Pick<FrontEndings, 'noteGoodbye' | 'noteLastWord' | 'isBack'>
   offers: Pick<FrontOffers, 'note' | 'isDue' | 'find'>
   /** The link to the owner; null while there is none. */
   link(): LinkOut | null
@@ -109,7 +109,7 @@ export class FrontPolls {
       this.#parts.onForwarded()
       link.send(['poll', n, poll!.source, poll!.digest, Buffer.from(passedOn).toString('base64')])
     }
-    if (isDisconnect) endings.noteGoodbye(n, 0, uid, passedOn)
+    this.#keepLastSaid(n, report, fields, passedOn)
     if (isFull) return Promise.resolve(null)
     const asks: ServerMessage = { ...this.#unasked.get(uid) }
     this.#unasked.delete(uid)
@@ -136,6 +136,21 @@ export class FrontPolls {
     })
     this.#read(connection, report)
     return answer
+  }
+
+  /** Keep what counts of a poll until the owner has it: a goodbye, and what the agent says of its config. */
+  #keepLastSaid(
+    n: number,
+    { uid, isDisconnect }: AgentReport,
+    fields: ReadonlyMap<number, Uint8Array>,
+    goodbye: Uint8Array,
+  ): void {
+    const { clock, endings } = this.#parts
+    const message = isDisconnect ? goodbye : configWordOf(fields)
+    if (message === null) return
+    const said = { conn: 0, uid, message, saidMs: clock.monotonicMs() }
+    if (isDisconnect) endings.noteGoodbye(n, said)
+    else endings.noteLastWord(n, said)
   }
 
   /** Take the owner's answer to what has this number; false where that is no poll. */

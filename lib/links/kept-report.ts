@@ -70,13 +70,34 @@ export function withoutConfig(fields: ReadonlyMap<number, Uint8Array>, bytesMax:
   return Buffer.concat([...kept.values()])
 }
 
-/** A goodbye without what no longer counts of it. */
-export const goodbyeOf = (fields: ReadonlyMap<number, Uint8Array>): Uint8Array =>
-  Buffer.concat(
-    [...cut(fields)].flatMap(([number, field]) =>
-      GOODBYE_FIELDS.has(number) && field.length <= FIELD_BYTES_MAX ? [field] : [],
-    ),
+/**
+ * A goodbye without what no longer counts of it; with the config status that the agent had said before and of which nobody
+ * knows whether the owner has heard it, as the field that it is, unless the goodbye says another one.
+ */
+export function goodbyeOf(
+  fields: ReadonlyMap<number, Uint8Array>,
+  unheardStatus: Uint8Array | null = null,
+): Uint8Array {
+  const counting = [...cut(fields)].flatMap(([number, field]) =>
+    GOODBYE_FIELDS.has(number) && field.length <= FIELD_BYTES_MAX ? [field] : [],
   )
+  const isSaid = fields.has(CONFIG_STATUS)
+  return Buffer.concat(unheardStatus === null || isSaid ? counting : [...counting, unheardStatus])
+}
+
+/** What a message says of a config, with whose it is and its number; null where it says nothing of one. */
+export function configWordOf(fields: ReadonlyMap<number, Uint8Array>): Uint8Array | null {
+  const status = cut(fields).get(CONFIG_STATUS)
+  if (status === undefined || status.length > FIELD_BYTES_MAX) return null
+  return Buffer.concat(
+    [UID_FIELD, SEQUENCE_NUM].map((number) => fields.get(number) ?? NOTHING).concat(status),
+  )
+}
+
+const NOTHING = new Uint8Array()
+
+/** Whether a message says something of a config. */
+export const saysConfig = (message: Uint8Array): boolean => splitReport(message).has(CONFIG_STATUS)
 
 /**
  * The latest value of each kept field of an agent, to report all of it to an owner. What is too long is kept cut, or is
@@ -126,6 +147,18 @@ export class KeptReport {
     let bytes = 0
     for (const field of this.#fields.values()) bytes += field.length
     return bytes
+  }
+
+  /** The config status that the agent said last, as the field that it is; null where none is kept. */
+  get configStatus(): Uint8Array | null {
+    return this.#fields.get(CONFIG_STATUS) ?? null
+  }
+
+  /** What is kept of its config alone, like `message`; null where that is nothing. */
+  configWord(sequenceNum: number): Uint8Array | null {
+    const [uid, status] = [this.#fields.get(UID_FIELD), this.configStatus]
+    if (uid === undefined || status === null) return null
+    return Buffer.concat([uid, status, writeVarint(varintTag(SEQUENCE_NUM)), writeVarint(sequenceNum)])
   }
 
   /** One AgentToServer with all kept fields and this sequence number. */

@@ -22,7 +22,7 @@ import {
 } from './frames.ts'
 import { POLL_MS } from './front-polls.ts'
 import { LinkDelay } from './link-delay.ts'
-import { FORGETS_SINCE, LINK_VERSIONS, MEASURED_SINCE } from './link-versions.ts'
+import { FORGETS_SINCE, LINK_VERSIONS, MEASURED_SINCE, STORED_SINCE } from './link-versions.ts'
 
 /** The socket of one link, as the owner uses it. */
 export interface LinkSocket {
@@ -62,6 +62,11 @@ export interface FrontSaid {
 
 /** How often a front may be asked for the list of its agents. */
 const LIST_MS = 60_000
+/**
+ * For so long after it has begun, an owner hears from other fronts of agents that have come back since a goodbye. It would
+ * end what waits for such a one.
+ */
+const RETURNS_MS = 10_000
 /** The hashes of texts that are named in one entry. */
 const HASHES_AT_ONCE = 1_000
 
@@ -127,10 +132,13 @@ class LinkConnection implements AgentConnection {
 export class OwnerLinks {
   readonly parts: OwnerLinksParts
   readonly #links = new Set<OwnerLink>()
+  /** When this process began to decide; by the monotonic clock. */
+  readonly sinceMs: number
   #lastId = 0
 
   constructor(parts: OwnerLinksParts) {
     this.parts = parts
+    this.sinceMs = parts.clock.monotonicMs()
   }
 
   /** The texts of these effective configs are not stored any more: each front is told, as it keeps what it has read. */
@@ -186,6 +194,10 @@ export class OwnerLink implements ConfigReader {
   readonly isMeasured: boolean
   /** It understands `forget`. */
   readonly #forgets: boolean
+  /** It keeps what agents said last until it is told that it is stored. */
+  readonly #awaitsStored: boolean
+  /** Take back what is to be said once it is stored. */
+  readonly #unstored = new Set<() => void>()
   readonly #since: Date
   readonly #writer: BatchWriter<OwnerEntry>
   /** By the front's own number of the connection. */
@@ -208,6 +220,7 @@ export class OwnerLink implements ConfigReader {
     this.memberId = memberId
     this.isMeasured = version >= MEASURED_SINCE
     this.#forgets = version >= FORGETS_SINCE
+    this.#awaitsStored = version >= STORED_SINCE
     this.#since = clock.now()
     this.#heardMs = clock.monotonicMs()
     this.#delay = new LinkDelay(clock)
@@ -274,12 +287,15 @@ export class OwnerLink implements ConfigReader {
     // Another one is meant for the owner of another epoch. The front reports everything again over a link to this one.
     if (batch?.epoch !== epoch) return
     const delayMs = this.#delay.of(batch)
-    for (const entry of batch.entries)
-      try {
-        this.#takeEntry(entry, delayMs)
-      } catch (error) {
-        this.#entryFailed(entry, error)
-      }
+    for (const entry of batch.entries) this.#tryEntry(entry, delayMs)
+  }
+
+  #tryEntry(entry: FrontEntry, delayMs: number): void {
+    try {
+      this.#takeEntry(entry, delayMs)
+    } catch (error) {
+      this.#entryFailed(entry, error)
+    }
   }
 
   #read(text: string): Batch<FrontEntry> | null {
@@ -305,7 +321,8 @@ export class OwnerLink implements ConfigReader {
       { err: error, member: this.memberId, kind },
       'the fleet broke on what a link said',
     )
-    if (kind === 'poll' || kind === 'ended' || kind === 'goodbye') this.push(['answer', n, null])
+    if (kind === 'poll') this.push(['answer', n, null])
+    if (kind === 'poll' || kind === 'ended' || kind === 'goodbye' || kind === 'last-word') this.#confirm(n)
   }
 
   /**
@@ -315,6 +332,8 @@ export class OwnerLink implements ConfigReader {
   closed(): void {
     if (this.#isClosed) return
     this.#isClosed = true
+    for (const takeBack of this.#unstored) takeBack()
+    this.#unstored.clear()
     this.#writer.close()
     this.#links.forget(this)
     const heardAgoMs = this.#links.parts.clock.monotonicMs() - this.#heardMs
@@ -368,6 +387,9 @@ export class OwnerLink implements ConfigReader {
       case 'goodbye':
         this.#goodbye(entry, delayMs)
         break
+      case 'last-word':
+        this.#lastWord(entry, delayMs)
+        break
       case 'sent': {
         const [, conn, uid, n] = entry
         const connection = this.#connections.get(conn)
@@ -393,19 +415,52 @@ export class OwnerLink implements ConfigReader {
     }
   }
 
-  /** A connection ended; the front says so on each link until it is answered. */
+  /** Tell the front that what has this number needs not be said to the next owner: once it is stored. */
+  #confirm(n: number): void {
+    if (!this.#awaitsStored) {
+      this.push(['answer', n, null])
+      return
+    }
+    const takeBack = this.#links.parts.fleet.writer.afterStored(() => {
+      this.#unstored.delete(takeBack)
+      this.push(['stored', n])
+    })
+    this.#unstored.add(takeBack)
+  }
+
+  /** Confirm what was answered already, where it is a goodbye. */
+  #confirmGoodbye(n: number, { isDisconnect }: AgentReport): void {
+    if (isDisconnect && this.#awaitsStored) this.#confirm(n)
+  }
+
+  /** A connection ended; the front says so on each link until it is confirmed. */
   #ended([, n, conn, uids]: FrontEntry & { 0: 'ended' }): void {
     const connection = this.#connections.get(conn)
     if (connection !== undefined) this.#end(connection, false)
     const { fleet } = this.#links.parts
     for (const uid of uids.split(',')) fleet.hadEnded(uid, placeOf(this.memberId, conn))
-    this.push(['answer', n, null])
+    this.#confirm(n)
   }
 
-  /** An agent had said goodbye; the front says so on each link until it is answered. */
-  #goodbye([, n, conn, saidAgoMs, text]: FrontEntry & { 0: 'goodbye' }, delayMs: number): void {
-    const { fleet } = this.#links.parts
+  /** What an agent had said of its config; the front says so on each link until it is confirmed. */
+  #lastWord([, n, , saidAgoMs, text]: FrontEntry & { 0: 'last-word' }, delayMs: number): void {
     const intake = decodeBody(Buffer.from(text, 'base64'))
+    if (intake.ok) this.#links.parts.fleet.hadSaidOfConfig(intake.report, delayMs + Math.max(0, saidAgoMs))
+    this.#confirm(n)
+  }
+
+  /** An agent had said goodbye; the front says so on each link until it is confirmed. */
+  #goodbye(entry: FrontEntry & { 0: 'goodbye' }, delayMs: number): void {
+    const [, n, conn, saidAgoMs, text] = entry
+    const { clock, timers, fleet } = this.#links.parts
+    const intake = decodeBody(Buffer.from(text, 'base64'))
+    const mayBeBackMs = this.#links.sinceMs + RETURNS_MS - clock.monotonicMs()
+    if (intake.ok && mayBeBackMs > 0 && !fleet.state.instances.has(intake.report.uid)) {
+      timers.after(mayBeBackMs, () => {
+        if (!this.#isClosed && !fleet.isStopped) this.#tryEntry(entry, delayMs + mayBeBackMs)
+      })
+      return
+    }
     const place = conn === 0 ? null : placeOf(this.memberId, conn)
     const leastAgoMs = Math.max(0, saidAgoMs)
     if (intake.ok) {
@@ -414,7 +469,7 @@ export class OwnerLink implements ConfigReader {
       fleet.hadSaidGoodbye(intake.report, { place, agoMs: delayMs + leastAgoMs, leastAgoMs })
       this.#withdraw(uid, before, null)
     }
-    this.push(['answer', n, null])
+    this.#confirm(n)
   }
 
   /** An offer has not reached its agent. Where another was made since, that one is on its way. */
@@ -450,6 +505,7 @@ export class OwnerLink implements ConfigReader {
       log.error({ uid: report.uid, err: error }, 'the fleet broke on a report')
       this.push(['answer', n, { errorResponse: { type: 'unknown', message: 'internal error' } }])
     }
+    this.#confirmGoodbye(n, report)
     this.#withdraw(report.uid, before, connection)
     if (form !== null) this.#form(conn, report.uid, form, false)
     if (report.isDisconnect) connection.forget(report.uid)
@@ -498,8 +554,12 @@ export class OwnerLink implements ConfigReader {
   async #poll([, n, source, digest, text]: FrontEntry & { 0: 'poll' }, delayMs: number): Promise<void> {
     const message = Buffer.from(text, 'base64')
     const intake = decodeBody(message)
-    if (!intake.ok || (delayMs > POLL_MS && this.#isBehind(intake.report)))
-      return this.push(['answer', n, null])
+    if (!intake.ok) return this.push(['answer', n, null])
+    if (delayMs > POLL_MS && this.#isBehind(intake.report)) {
+      this.push(['answer', n, null])
+      this.#confirmGoodbye(n, intake.report)
+      return
+    }
     const { exchange, fleet, clock } = this.#links.parts
     const { uid } = intake.report
     const before = fleet.state.instances.get(uid)?.connection
@@ -508,6 +568,7 @@ export class OwnerLink implements ConfigReader {
     )
     if (fleet.isStopped) return
     this.push(['answer', n, said])
+    this.#confirmGoodbye(n, intake.report)
     this.#withdraw(uid, before, null)
     this.#forgetPolled()
     const known = fleet.state.instances.get(uid)

@@ -112,6 +112,15 @@ export class Receiver {
       this.#presence.hadLeft(instance, false)
   }
 
+  /** See `Fleet.hadSaidOfConfig`. */
+  hadSaidOfConfig(report: AgentReport, agoMs: number): void {
+    if (report.remoteConfigStatus === null) return
+    const known = this.#parts.state.instances.get(report.uid)
+    if (known !== undefined && !this.#isUnheardSince(known, agoMs)) return
+    const instance = known ?? this.#addAway(report)
+    if (instance !== null && instance.workload !== null) this.#takeConfigStatus(instance, report, false)
+  }
+
   /** See `Fleet.hadSaidGoodbye`. */
   hadSaidGoodbye(report: AgentReport, said: LateGoodbye): void {
     const { place, agoMs } = said
@@ -124,7 +133,8 @@ export class Receiver {
     const isPolling = place === null && instance.connection?.transport === 'http'
     const hasLeft = isPolling
       ? this.#isUnheardSince(instance, agoMs)
-      : this.#mayHaveLeft(instance, place ?? undefined, agoMs)
+      : this.#mayHaveLeft(instance, place ?? undefined, agoMs) ||
+        (this.#isUnheardSince(instance, agoMs) && goesOnAt(instance, place, report))
     if (hasLeft) this.#depart(instance, report, said)
   }
 
@@ -222,6 +232,8 @@ export class Receiver {
 
   /** An agent that is here, or counts as away, has left. */
   #depart(instance: Instance, report: AgentReport, said: SaidAgo): void {
+    // It was connected while another process decided: nobody waits for it any more.
+    if (this.#parts.state.knownAtStart.delete(instance.uid)) instance.isAnnounced = true
     instance.sequenceNum = report.sequenceNum
     instance.boundMs = saidBetween(this.#parts.deps.clock, said)
     // What an agent says about a config with its goodbye still counts; the health in it does not.
@@ -249,11 +261,18 @@ export class Receiver {
 
   /** An agent that is stored, and was not heard of since this process decides, had said goodbye before. */
   #addDeparted(report: AgentReport, said: SaidAgo): void {
+    const instance = this.#addAway(report)
+    if (instance !== null) this.#depart(instance, report, said)
+  }
+
+  /** An agent that is stored, was not heard of since this process decides, and is away. Null where none is stored. */
+  #addAway(report: AgentReport): Instance | null {
     const { deps, state } = this.#parts
-    if (!state.homes.has(report.uid) || state.instances.size >= deps.agentLimits.inAll) return
+    if (!state.homes.has(report.uid) || state.instances.size >= deps.agentLimits.inAll) return null
     const instance = this.#addInstance(report.uid, report.uidOnWire)
+    instance.awaySinceMs = deps.clock.heardMs()
     state.away.add(instance)
-    this.#depart(instance, report, said)
+    return instance
   }
 
   #addInstance(uid: string, uidOnWire: Uint8Array): Instance {
@@ -431,6 +450,21 @@ function hasMovedTo(
   const ahead = report.sequenceNum - sequenceNum
   return ahead === 1 || (ahead > 1 && former.absorbs?.(uid) === true)
 }
+
+/**
+ * The same of a goodbye that came without what the agent had said before it on its new socket, beyond the limit of reports
+ * that may wait for an answer.
+ */
+const goesOnAt = (
+  { connection: former, rival, sequenceNum }: Instance,
+  place: string | null,
+  report: AgentReport,
+): boolean =>
+  former !== null &&
+  place !== null &&
+  rival?.place !== place &&
+  sequenceNum !== null &&
+  report.sequenceNum > sequenceNum
 
 /** Whether this is the connection that the agent has, or had when muster lost the link to its front. */
 const isWhereItWas = (instance: Instance, connection: AgentConnection): boolean =>

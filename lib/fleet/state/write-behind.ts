@@ -52,6 +52,8 @@ export class WriteBehind {
   #running: Promise<void> | null = null
   #seenFlushedAtMs: number
   #isStopped = false
+  /** What is to be done once what waits now is stored. */
+  #onStored = new Set<() => void>()
   /** The last attempt failed, and the log has said so once. */
   #isHeldUp = false
   #droppedRows = 0
@@ -176,20 +178,31 @@ export class WriteBehind {
     if (this.#waiting.seen.size > 0 && isDue) this.schedule(0)
   }
 
+  /** Do this once everything that waits now is stored, however long the database is away; never, where it is taken back. */
+  afterStored(work: () => void): () => void {
+    this.#onStored.add(work)
+    this.schedule()
+    return () => this.#onStored.delete(work)
+  }
+
   /** Write everything that waits now. Resolves when it is stored, or waits again because the database is away. */
   async flush(): Promise<void> {
     while (this.#running !== null) await this.#running
     if (this.#isStopped) return
     this.derive()
+    const due = [...this.#onStored]
     const batch = this.#take()
-    if (batch === null) return
-    this.#running = this.#write(batch)
-    try {
-      await this.#running
-    } finally {
-      this.#running = null
-      this.#waiting.configsWritten()
+    if (batch !== null) {
+      const written = this.#write(batch)
+      this.#running = written.then(() => undefined)
+      try {
+        if (!(await written)) return
+      } finally {
+        this.#running = null
+        this.#waiting.configsWritten()
+      }
     }
+    for (const work of due) if (this.#onStored.delete(work)) work()
   }
 
   /** Flush a last time and take no more. */
@@ -226,21 +239,23 @@ export class WriteBehind {
     return batch
   }
 
-  async #write(batch: Batch): Promise<void> {
+  /** False where the database is away, and something of it waits again. */
+  async #write(batch: Batch): Promise<boolean> {
     try {
       const events = await this.#deps.db.transaction(nameOf(batch), (tx) => this.#writeAll(tx, batch))
       this.#noteWritten(events)
       if (this.#isHeldUp) this.#deps.log.info({}, 'what waited for the database is stored')
       this.#isHeldUp = false
+      return true
     } catch (error) {
       if (error instanceof DatabaseUnavailable) {
         this.#waiting.putBack(batch)
         if (!this.#isHeldUp) this.#deps.log.warn({ err: error }, 'what agents report waits for the database')
         this.#isHeldUp = true
         this.schedule(RETRY_MS)
-        return
+        return false
       }
-      await this.#writeApart(batch, error)
+      return this.#writeApart(batch, error)
     }
   }
 
@@ -287,14 +302,16 @@ export class WriteBehind {
   }
 
   /** One bad row must not hold up the others: split until it is alone, then drop and count it. */
-  async #writeApart(batch: Batch, cause: unknown): Promise<void> {
+  async #writeApart(batch: Batch, cause: unknown): Promise<boolean> {
     const halves = splitBatch(batch)
     if (halves === null) {
       this.#droppedRows++
       this.#deps.log.error({ err: cause }, 'a row could not be stored and was dropped')
-      return
+      return true
     }
-    for (const half of halves) await this.#write(half)
+    let isStored = true
+    for (const half of halves) isStored = (await this.#write(half)) && isStored
+    return isStored
   }
 }
 

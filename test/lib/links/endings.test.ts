@@ -36,6 +36,9 @@ async function offer() {
   return { push, target }
 }
 
+/** After that a new owner has been told of those that are back, and believes a goodbye of one that it has not heard. */
+const ALL_TOLD_MS = 12_000
+
 const endedOn = (said: readonly FrontEntry[]) => said.filter(([kind]) => kind === 'ended')
 const goodbyesOn = (said: readonly FrontEntry[]) => said.filter(([kind]) => kind === 'goodbye')
 const GOODBYE = { agentDisconnect: {} }
@@ -57,7 +60,8 @@ describe('a goodbye that was under way when the link ended', () => {
     expect(target()).toMatchObject({ state: 'gone', error: { cause: 'left' } })
     const again = ['goodbye', expect.any(Number), 1, expect.any(Number), expect.any(String)]
     expect(goodbyesOn(next.said)).toEqual([again])
-    // The owner has confirmed it: the link after that one is told nothing of it.
+    // The owner has stored it: the link after that one is told nothing of it.
+    await fleet.ctx.advance(1)
     next.break()
     expect(goodbyesOn(front.link(owner).said)).toEqual([])
   })
@@ -126,7 +130,7 @@ describe('a goodbye that was under way when the link ended', () => {
     expect(workload!.active!.push.pushId).toBe(push.pushId)
     expect(target().state).toBe('offered')
     front.link(next)
-    await fleet.ctx.advance(1_500)
+    await fleet.ctx.advance(ALL_TOLD_MS)
     expect(target()).toMatchObject({ state: 'gone', error: { cause: 'left' } })
   })
 
@@ -220,6 +224,7 @@ describe('a goodbye in a poll', () => {
     await fleet.ctx.advance(500)
     expect(goodbyesOn(next.said)).toHaveLength(1)
     expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
+    await fleet.ctx.advance(1)
     next.break()
     expect(goodbyesOn(front.link(owner).said)).toEqual([])
   })
@@ -237,7 +242,7 @@ describe('a goodbye in a poll', () => {
     void front.poll(1, 3, { ...GOODBYE, remoteConfigStatus: status })
     const owner = await takeOver(2)
     front.link(owner)
-    await fleet.ctx.advance(1_500)
+    await fleet.ctx.advance(ALL_TOLD_MS)
     const [stored] = fleet.ctx.fleet.state.workloads.values()
     expect(stored!.active!.targets.get(uidOf(1))!.state).toBe('applied')
     expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
@@ -418,7 +423,7 @@ describe('an owner that has halted and is still linked', () => {
       front.close(1)
     })
     expect(goodbyesOn(said)).toHaveLength(1)
-    await fleet.ctx.advance(500)
+    await fleet.ctx.advance(ALL_TOLD_MS)
     expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
   })
 

@@ -127,8 +127,8 @@ describe('a front', () => {
     expect(agents.counts).toMatchObject({ agents: 0, unconfirmed: UNCONFIRMED_MAX })
     const goodbyes = said.filter(([kind]) => kind === 'goodbye')
     expect(goodbyes).toHaveLength(many - UNCONFIRMED_MAX / 2)
-    // What is answered is not said again on the next link.
-    take(...goodbyes.map(([, n]): OwnerEntry => ['answer', n as number, null]))
+    // What is stored is not said again on the next link.
+    take(...goodbyes.map(([, n]): OwnerEntry => ['stored', n as number]))
     agents.unlinked(link)
     said.length = 0
     agents.linked(link)

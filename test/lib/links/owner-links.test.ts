@@ -154,7 +154,7 @@ describe('what a front says', () => {
   })
 })
 
-it('a goodbye or an end that the fleet breaks on ends no link, and is not said again on the next one', async () => {
+it('a goodbye, an end or a last word that the fleet breaks on ends no link, and is not said again on the next one', async () => {
   const { say, report, told, isCut } = openLink()
   report(DESCRIBED)
   const message = Buffer.from(agentBody({ instanceUid: uidBytes(1), sequenceNum: 2 })).toString('base64')
@@ -164,12 +164,16 @@ it('a goodbye or an end that the fleet breaks on ends no link, and is not said a
   ctx.fleet.hadEnded = () => {
     throw new Error('a fault')
   }
+  ctx.fleet.hadSaidOfConfig = () => {
+    throw new Error('a fault')
+  }
   say(['goodbye', 2, CONN, 10, message])
   say(['ended', 3, CONN, UID])
+  say(['last-word', 4, CONN, 10, message])
+  await ctx.advance(500)
   await ctx.advance(1)
   expect(isCut()).toBe(false)
-  const answered = told.flatMap((entry) => (entry[0] === 'answer' ? [entry[1]] : []))
-  expect(answered).toEqual([1, 2, 3])
+  expect(told.flatMap((entry) => (entry[0] === 'stored' ? [entry[1]] : []))).toEqual([2, 3, 4])
 })
 
 it('however many texts were removed, fronts are told in messages that are no longer than those of a link may be', async () => {
