@@ -337,6 +337,21 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'so many rhythms are remembered, the one of the poller that left longest ago goes',
     ],
   },
+  'lib/fleet/state/departures.ts Departures.#saidMs': {
+    bound:
+      'DEPARTURES_MAX, the one that was noted longest ago is forgotten first; none for longer than ten minutes',
+    reachedBy: [
+      'lib/fleet/state/departures.test.ts',
+      'is remembered of so many agents, and of none for ever',
+    ],
+  },
+  'lib/fleet/state/write-behind.ts WriteBehind.#onStored': {
+    bound: 'what open links wait for: ENDINGS_MAX agents of each front; none of a closed link',
+    reachedBy: [
+      'lib/links/told-again.test.ts',
+      'is told no more once it is stored, and what waits for the agent ends at the next owner',
+    ],
+  },
   'lib/fleet/state/state.ts FleetState.inGrace': perWorkload,
   'lib/fleet/state/state.ts FleetState.healthWatch': perWorkload,
   'lib/fleet/state/state.ts FleetState.away': perAgent,
@@ -594,12 +609,20 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'keeps of goodbyes that the owner does not answer no reports beyond those 500, and says each at once',
     ],
   },
-  'lib/links/front-endings.ts FrontEndings.#polled': {
-    bound: 'those of #waiting that polled',
+  'lib/links/front-endings.ts FrontEndings.#goodbyes': {
+    bound: 'those of #waiting',
     reachedBy: ['lib/links/endings.test.ts', 'is kept of so many agents, and the oldest are given up first'],
   },
+  'lib/links/front-endings.ts FrontEndings.#lastWords': {
+    bound: 'those of #waiting',
+    reachedBy: [
+      'lib/links/last-words.test.ts',
+      'is kept of so many bytes, and the oldest are given up first',
+    ],
+  },
   'lib/links/front-endings.ts FrontEndings.#waiting': {
-    bound: 'ENDINGS_MAX agents, with goodbyes of ENDINGS_BYTES_MAX bytes; the oldest are given up first',
+    bound:
+      'ENDINGS_MAX agents that left, with ENDINGS_BYTES_MAX bytes of what agents said last; the oldest are given up first',
     reachedBy: ['lib/links/endings.test.ts', 'is kept of so many agents, and the oldest are given up first'],
   },
   'lib/links/front-offers.ts FrontOffers.#generations': {
@@ -670,6 +693,14 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/links/owner-links.ts LinkConnection.granted': perAgent,
   'lib/links/owner-links.ts LinkConnection.offered': perAgent,
   'lib/links/owner-links.ts OwnerLink.#connections': perSocket,
+  'lib/links/owner-links.ts OwnerLink.#unstored': {
+    bound:
+      'what a front says on one link of agents that have left, which it keeps: ENDINGS_MAX agents; none of a closed link',
+    reachedBy: [
+      'lib/links/told-again.test.ts',
+      'is told no more once it is stored, and what waits for the agent ends at the next owner',
+    ],
+  },
   'lib/links/owner-links.ts OwnerLink.#polled': {
     bound: 'the pollers that were offered a config within 10 s',
     reachedBy: POLLERS,

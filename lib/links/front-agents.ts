@@ -165,6 +165,8 @@ export class FrontAgents implements FleetPort {
     this.#offers.linked()
     this.#polls.linked()
     this.#giveUpUnconfirmed()
+    // When each spoke last is said with all that it has said; a beat from before would count as of now.
+    this.#beats.clear()
     // First who has left: whoever is back since is told of afterwards.
     this.#endings.sayAll(link)
     for (const bound of this.#all()) {

@@ -46,8 +46,9 @@ export class FrontEndings {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   /** By the number under which the owner confirms it; oldest first. */
   readonly #waiting = new Map<number, Ending>()
-  /** The numbers of each agent's last goodbye and last word among them, by uid. */
-  readonly #last = { goodbye: new Map<string, number>(), 'last-word': new Map<string, number>() }
+  /** The number of each agent's last goodbye among them, by uid, and that of its last word. */
+  readonly #goodbyes = new Map<string, number>()
+  readonly #lastWords = new Map<string, number>()
   #agents = 0
   #bytes = 0
 
@@ -75,7 +76,7 @@ export class FrontEndings {
    * now. What it said with that of its config has been all the same.
    */
   isBack(uid: string): void {
-    const n = this.#last.goodbye.get(uid)
+    const n = this.#goodbyes.get(uid)
     if (n === undefined) return
     const { said } = this.#waiting.get(n)!
     if (!saysConfig(said!.message)) {
@@ -83,7 +84,7 @@ export class FrontEndings {
       return
     }
     said!.kind = 'last-word'
-    this.#last.goodbye.delete(uid)
+    this.#goodbyes.delete(uid)
     this.#newest(n, 'last-word', uid)
   }
 
@@ -99,7 +100,7 @@ export class FrontEndings {
     this.#waiting.delete(n)
     this.#count(ending, -1)
     if (said === null) return
-    const last = this.#last[said.kind]
+    const last = this.#lastOf(said.kind)
     if (last.get(uids[0]!) === n) last.delete(uids[0]!)
   }
 
@@ -129,9 +130,14 @@ export class FrontEndings {
 
   /** Of each kind, what an agent said last is what counts. */
   #newest(n: number, kind: Said['kind'], uid: string): void {
-    const before = this.#last[kind].get(uid)
+    const last = this.#lastOf(kind)
+    const before = last.get(uid)
     if (before !== undefined && before !== n) this.confirmed(before)
-    if (this.#waiting.has(n)) this.#last[kind].set(uid, n)
+    if (this.#waiting.has(n)) last.set(uid, n)
+  }
+
+  #lastOf(kind: Said['kind']): Map<string, number> {
+    return kind === 'goodbye' ? this.#goodbyes : this.#lastWords
   }
 
   #note(n: number, ending: Ending): void {

@@ -533,7 +533,7 @@ export class OwnerLink implements ConfigReader {
   /** The same where the agent was not taken for one of here, because it had gone on, or left, by the time this came. */
   #withdrawOvertaken(uid: string, connection: LinkConnection): void {
     const instance = this.#links.parts.fleet.state.instances.get(uid)
-    if (instance === undefined || instance.connection === connection) return
+    if (instance?.connection === connection) return
     connection.forget(uid)
     this.push(['withdraw', connection.conn, uid])
   }

@@ -34,6 +34,13 @@ export const saidBetween = (
   latest: machine.monotonicMs() - leastAgoMs,
 })
 
+/** Note when one said goodbye of which nothing is known any more. */
+export const noteDeparture = (
+  { deps, state }: Pick<FleetParts, 'deps' | 'state'>,
+  uid: string,
+  { earliest }: Instance['boundMs'],
+): void => state.departures.note(uid, earliest, deps.clock.machine.monotonicMs())
+
 /** Keeps which instances are connected, away within the grace, or gone, and when a workload becomes disconnected. */
 export class Presence {
   readonly #parts: FleetParts
@@ -371,6 +378,7 @@ export class Presence {
     this.#parts.state.awaitingComponents.delete(instance)
     this.#parts.state.awaitingDescription.delete(instance)
     this.#parts.state.instances.delete(instance.uid)
+    if (instance.hasDeparted) noteDeparture(this.#parts, instance.uid, instance.boundMs)
     this.#parts.state.kept.forget(instance)
     this.#health.over(instance.uid)
     if (instance.rhythm.lastMs !== null && instance.workload !== null)

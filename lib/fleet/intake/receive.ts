@@ -15,7 +15,7 @@ import type { EffectiveConfigs } from './effective-configs.ts'
 import { askFullState, isPart, noteConfigReader } from './full-state.ts'
 import type { HealthTimes } from './health-times.ts'
 import { createInstance, OUR_CAPABILITIES } from './new-instance.ts'
-import { type Presence, type SaidAgo, saidBetween } from './presence.ts'
+import { noteDeparture, type Presence, type SaidAgo, saidBetween } from './presence.ts'
 
 /** How long after a goodbye a message that was sent before it may still arrive. */
 const ECHO_MS = 10_000
@@ -166,7 +166,11 @@ export class Receiver {
     if (report.isDisconnect) return this.#takeGoodbye(known, connection, report, about)
     if (known !== undefined && this.#isEcho(known, connection, report))
       return plain({ capabilities: OUR_CAPABILITIES })
-    if (known !== undefined && this.#isOvertaken(known, connection, report, about)) return plain({})
+    const isOvertaken =
+      known === undefined
+        ? this.#hasLeftSince(report, about)
+        : this.#isOvertaken(known, connection, report, about)
+    if (isOvertaken) return plain({})
     const noRoom = this.#room.check(known, connection, report)
     if (noRoom !== null) {
       // What became of a config takes no room: without it a push would never end.
@@ -263,6 +267,13 @@ export class Receiver {
   #addDeparted(report: AgentReport, said: SaidAgo): void {
     const instance = this.#addAway(report)
     if (instance !== null) this.#depart(instance, report, said)
+    else noteDeparture(this.#parts, report.uid, saidBetween(this.#parts.deps.clock, said))
+  }
+
+  /** Whether an agent of which nothing is known has said goodbye after this. */
+  #hasLeftSince({ uid }: AgentReport, said: SaidAgo): boolean {
+    const { latest } = saidBetween(this.#parts.deps.clock, said)
+    return this.#parts.state.departures.hasLeftSince(uid, latest)
   }
 
   /** An agent that is stored, was not heard of since this process decides, and is away. Null where none is stored. */
@@ -277,6 +288,7 @@ export class Receiver {
 
   #addInstance(uid: string, uidOnWire: Uint8Array): Instance {
     const instance = createInstance(uid, Uint8Array.from(uidOnWire), this.#parts.deps.clock)
+    this.#parts.state.departures.forget(uid)
     this.#parts.state.instances.set(uid, instance)
     instance.rhythm = this.#parts.state.takeRhythm(uid)
     const home = this.#parts.state.workloads.get(this.#parts.state.homes.get(uid) ?? '')

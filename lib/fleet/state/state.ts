@@ -6,6 +6,7 @@ import type { StoredWorkload } from '../../store/workloads.ts'
 import { goneAfterMs, NO_RHYTHM, type PollRhythm } from '../decide/poll-rhythm.ts'
 import { isLastStage } from '../decide/rollout-standing.ts'
 import { RHYTHMS_MAX } from './agent-limits.ts'
+import { Departures } from './departures.ts'
 import { isTargetFromBefore } from './followed-push.ts'
 import { KeptBytes } from './kept-bytes.ts'
 import { LiveTally } from './live-tally.ts'
@@ -51,6 +52,8 @@ export class FleetState {
   readonly rollingOut = new Set<Workload>()
   /** Uids of agents that were remembered at the start and have not come back since. */
   readonly knownAtStart = new Set<string>()
+  /** When those of whom nothing else is known said goodbye. */
+  readonly departures = new Departures()
   /** What became of pushes since the start, for the metrics. */
   readonly pushStats = { applied: 0, failed: 0, convergenceMs: 0 }
   /** When this process began to decide: by the fleet's clock, and by the time of day, for what is stored from before. */

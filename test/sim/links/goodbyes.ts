@@ -4,7 +4,7 @@ import type { SimFront } from './sim-front.ts'
 
 const LOOK_MS = 1_000
 /** After so many looks in a row at which nothing hindered the front and the owner, the owner knows. */
-const LOOKS = 10
+const LOOKS = 15
 /** It is looked so much longer whether the agent stays away: a front may have a dead socket of it that long. */
 const LOOKS_MAX = 70
 

@@ -92,8 +92,6 @@ export class LinkedWorld extends World {
       without: (['campaigns', 'goodbyes'] as const).filter((one) => !wanted?.split(',').includes(one)),
       flaw: { ground, service: (service) => this.#born(service) },
     })
-    // With a millisecond, as timers take, agents that say goodbye while a front is cut off break promises at seeds 2 and 110.
-    this.time.soonestMs = 0
     this.#flaw = flaw
     this.#seed = seed
     this.#browserDice = new Dice(seed).fork('ways of browsers')

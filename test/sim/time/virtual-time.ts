@@ -25,8 +25,6 @@ export class VirtualTime {
   /** When the wall clock jumped, and what it had shown until then. */
   readonly #jumps: { atMs: number; wall: Date }[] = []
   readonly #events: Event[] = []
-  /** When a timer without a delay falls due. */
-  soonestMs = 1
   readonly clock: Clock = {
     now: () => new Date(START_MS + Math.floor(this.#nowMs + this.#wallOffsetMs)),
     monotonicMs: () => this.#nowMs,
@@ -75,13 +73,10 @@ export class VirtualTime {
     this.#events.splice(low, 0, event)
   }
 
-  /**
-   * Timers as the event loop has them: none that is to wait falls due in less than a millisecond, so time goes on between any
-   * two, and one without a delay no sooner than `soonestMs` says.
-   */
+  /** Timers as the event loop has them: none falls due in less than a millisecond, so time goes on between any two. */
   timersOf(owner: Mortal): Timers {
     return {
-      after: (delayMs, work) => this.after(Math.max(delayMs > 0 ? 1 : this.soonestMs, delayMs), work, owner),
+      after: (delayMs, work) => this.after(Math.max(1, delayMs), work, owner),
       nowMs: () => this.#nowMs,
     }
   }
