@@ -11,11 +11,17 @@ export interface LinkRecord extends Record<Side, Readonly<Record<string, readonl
   batch: readonly string[]
 }
 
+const records = new Map<number, LinkRecord>()
+
 /** The record of a version. */
-export const recordOf = (version: number): LinkRecord =>
-  JSON.parse(
-    readFileSync(new URL(`../fixtures/links/v${version}.json`, import.meta.url), 'utf8'),
-  ) as LinkRecord
+export function recordOf(version: number): LinkRecord {
+  const known = records.get(version)
+  if (known !== undefined) return known
+  const text = readFileSync(new URL(`../fixtures/links/v${version}.json`, import.meta.url), 'utf8')
+  const record = JSON.parse(text) as LinkRecord
+  records.set(version, record)
+  return record
+}
 
 /** What this build says and reads, in the form of a record. */
 export function shapesNow(): LinkRecord {
