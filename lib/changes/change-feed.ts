@@ -21,8 +21,9 @@ function standingOf({ kind, status, phase, rolloutId, rolloutStatus }: StoredCha
 }
 
 /** Rollouts that go on, or may: not all instances are in their stages yet. */
-const isRolloutOpen = ({ rolloutStatus }: StoredChange) =>
-  rolloutStatus === 'running' || rolloutStatus === 'halted'
+/** Whether stages of a rollout have not come to all: it goes on, waits, or was given up. */
+const isInSomeStages = ({ rolloutStatus }: StoredChange) =>
+  rolloutStatus === 'running' || rolloutStatus === 'halted' || rolloutStatus === 'aborted'
 
 /** Of why a campaign halted what everybody may read: no workload, and nobody's name. */
 function toldHalt({ halt }: StoredChange): ChangeRecord['halt'] | null {
@@ -92,7 +93,7 @@ export function toChangeRecord(
     comment: sees.comments && change.comment !== '' ? change.comment : null,
     unhealthy_since: workloadId === null ? null : fleet.troubleUnder(workloadId, change.id),
     target_count: change.targetCount,
-    instance_count: workloadId !== null && isRolloutOpen(change) ? fleet.countLive(workloadId) : null,
+    instance_count: workloadId !== null && isInSomeStages(change) ? fleet.countLive(workloadId) : null,
     applied_count: change.appliedCount,
     failed_count: change.failedCount,
     skipped_count: change.skippedCount ?? null,

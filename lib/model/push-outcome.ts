@@ -1,5 +1,8 @@
-/** What became of a push: `in_part` where some of its targets run its config, and others failed it or do not answer. */
-export type PushOutcome = 'under_way' | 'applied' | 'in_part' | 'failed' | 'overtaken'
+/**
+ * What became of a push: `in_part` where some of its targets run its config, and others failed it or do not answer;
+ * `aborted` where its stages were given up, and those that have it keep it.
+ */
+export type PushOutcome = 'under_way' | 'applied' | 'in_part' | 'failed' | 'overtaken' | 'aborted'
 
 /** What `judgeOutcome` judges by. */
 export interface EndedPush {
@@ -17,5 +20,6 @@ export interface EndedPush {
 export function judgeOutcome({ kind, status, phase, counts }: EndedPush): PushOutcome {
   if (status === 'applied') return counts.failed + counts.straggler > 0 ? 'in_part' : 'applied'
   if (status === 'failed') return kind !== 'approval' && counts.applied > 0 ? 'in_part' : 'failed'
-  return phase === 'superseded' || phase === 'aborted' ? 'overtaken' : 'under_way'
+  if (phase === 'aborted') return 'aborted'
+  return phase === 'superseded' ? 'overtaken' : 'under_way'
 }

@@ -65,12 +65,38 @@ export function deadEndOf({
   return active === undefined || active === push.config_hash ? push.config_hash : null
 }
 
+/** What a rollout that was aborted left of a workload: some instances keep its config, the others what they had. */
+export interface Split {
+  rolloutId: string
+  hash: string
+  /** The live instances that run it. */
+  count: number
+  /** All live instances. */
+  total: number
+}
+
+/** How an aborted rollout left a workload; null where none did, or where nobody runs what it brought any more. */
+export function splitOf({
+  current_config_push: push,
+  running_configs: running,
+  connected_instance_count: total,
+}: Pick<
+  WorkloadRecord,
+  'current_config_push' | 'running_configs' | 'connected_instance_count'
+>): Split | null {
+  if (push?.rollout_status !== 'aborted' || push.rollout_id === undefined) return null
+  const hash = push.config_hash
+  const count = running?.others.find((other) => other.config_hash === hash)?.instance_count ?? 0
+  return count === 0 ? null : { rolloutId: push.rollout_id, hash, count, total }
+}
+
 /** The state of a workload's config in one word. */
 export type ConfigState =
   | 'not_managed'
   | 'none'
   | 'failed'
   | 'halted'
+  | 'split'
   | 'applying'
   | 'drifted'
   | 'altered'
@@ -87,6 +113,7 @@ export function configStateOf(workload: WorkloadRecord): ConfigState {
     if (push.rollout_status === 'halted') return 'halted'
     if (push.target_count > 0) return 'applying'
   }
+  if (splitOf(workload) !== null) return 'split'
   if (!workload.active_config_hash)
     return workload.remote_config_status?.status === 'failed' ? 'failed' : 'none'
   if (workload.applying_instance_count > 0) return 'applying'

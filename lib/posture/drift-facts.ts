@@ -40,10 +40,12 @@ function toShown(revision: RevisionRecord): Partial<RevisionRecord> {
 }
 
 /** The rollout that a part of a workload is assigned; null where there is none. */
-function toStages({ rollout }: Workload): DriftCollector['rollout'] {
+function toStages({ rollout, live }: Workload): DriftCollector['rollout'] {
   if (rollout === null) return null
   const { id, status } = rollout.stored
-  return { id, hash: rollout.followed.push.hash, isHalted: status === 'halted' }
+  const hash = rollout.followed.push.hash
+  const isStill = status === 'halted' || status === 'aborted'
+  return { id, hash, status: isStill ? status : 'under_way', runningCount: live.runningCount(hash) }
 }
 
 /**

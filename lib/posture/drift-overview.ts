@@ -19,7 +19,13 @@ export interface DriftCollector {
   acceptsRemoteConfig: boolean
   activeHash: string | null
   /** A push in stages, which a part of the instances is assigned beside `activeHash`; null where there is none. */
-  rollout: { id: string; hash: string; isHalted: boolean } | null
+  rollout: {
+    id: string
+    hash: string
+    status: 'under_way' | 'halted' | 'aborted'
+    /** How many live instances run its config. */
+    runningCount: number
+  } | null
   newestPush:
     | (PushSinceGit & {
         /** Still undecided, neither superseded nor aborted, and not a rollout in progress. */
@@ -87,7 +93,9 @@ function factsOf(collector: DriftCollector, now: Date): Facts {
     collector.instances.length === 0 && collector.reportedHash !== ''
       ? [collector.reportedHash]
       : live.sort(byBytes)
-  const expected = collector.activeHash ?? newestPush?.hash ?? null
+  // What an aborted rollout brought to its members is what nobody else is to run.
+  const isGivenUp = collector.rollout?.status === 'aborted'
+  const expected = collector.activeHash ?? (isGivenUp ? null : (newestPush?.hash ?? null))
   const pendingSince = newestPush?.isPending ? (newestPush.sentAt ?? newestPush.submittedAt) : null
   return {
     env: environmentOf(collector.trustedLabels, collector.labels) || UNKNOWN_ENV,
@@ -149,6 +157,10 @@ function actionsOf(facts: Facts): DriftItem['actions'] {
   }
 }
 
+/** Whether its rollout says why its instances differ: one that was aborted does as long as somebody runs its config. */
+const isRolloutTold = ({ rollout }: DriftCollector): boolean =>
+  rollout !== null && (rollout.status !== 'aborted' || rollout.runningCount > 0)
+
 function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, now: Date): DriftItem {
   const statuses = statusesOf(facts)
   // Instances that still run the config of a failed push, and to which nothing is assigned any more, do not count as
@@ -156,13 +168,12 @@ function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, 
   const runsFailed = (collector.newestPush?.record.aftermath?.running_count ?? 0) > 0
   const others: [boolean, string][] = [
     // Nothing was ever assigned to it, so it cannot differ from that: `in_sync`, for want of another word in the API.
-    [facts.expected === null && !facts.isUnsupported, 'unmanaged'],
+    [facts.expected === null && !facts.isUnsupported && collector.rollout === null, 'unmanaged'],
     [runsFailed, 'runs_failed_config'],
     [collector.hasDriftAlert, 'config_drift_alert'],
     [facts.isOutdated, 'version_outdated'],
     [facts.hasIncompleteComponents, 'unknown_incomplete_components'],
-    [collector.rollout?.isHalted === true, 'rollout_halted'],
-    [collector.rollout?.isHalted === false, 'rollout_under_way'],
+    [isRolloutTold(collector), `rollout_${collector.rollout?.status}`],
     [isGroupMixed, 'group_heterogeneous_config'],
   ]
   const reasons = [...statuses, ...others.flatMap(([isTrue, reason]) => (isTrue ? [reason] : []))]
@@ -208,7 +219,10 @@ function rankOf(item: DriftItem): number {
     return hashes.includes(expected) ? 1 : 0
   }
   if (item.drift_status === 'pending_too_long') return 3
-  return item.drift_status === 'in_sync' && !item.drift_reasons?.includes('runs_failed_config') ? 4 : 2
+  const isLeft = ['runs_failed_config', 'rollout_aborted'].some((reason) =>
+    item.drift_reasons?.includes(reason),
+  )
+  return item.drift_status === 'in_sync' && !isLeft ? 4 : 2
 }
 
 /** Worst first, then by name whatever its case, then by id. */

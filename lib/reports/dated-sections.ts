@@ -7,6 +7,7 @@ const SHORT_HASH = 12
 
 /** The facts that config history and current config share: a push and how far it got. */
 function pushFacts(row: PushRow): Record<string, FactValue> {
+  const outcome = outcomeBesides(row)
   const [p50, p90, p99, p100] = row.convergedMs
   return {
     workload_id: row.workloadId,
@@ -15,7 +16,7 @@ function pushFacts(row: PushRow): Record<string, FactValue> {
     kind: row.kind,
     status: row.status,
     phase: row.phase,
-    ...(isInPart(row) ? { outcome: 'in_part' } : {}),
+    ...(outcome === null ? {} : { outcome }),
     pushed_by: row.pushedBy,
     label: row.label,
     submitted_at: toTime(row.submittedAt),
@@ -42,18 +43,22 @@ function pushFacts(row: PushRow): Record<string, FactValue> {
   }
 }
 
-/** Whether it was applied on a part of its targets, and others failed it or did not answer. */
-const isInPart = ({ kind, status, phase, appliedCount, failedCount, stragglerCount }: PushRow) =>
-  judgeOutcome({
-    kind,
-    status,
-    phase,
-    counts: { applied: appliedCount, failed: failedCount, straggler: stragglerCount },
-  }) === 'in_part'
+/** What became of it where that is not what its status says: applied on a part of its targets, or given up. */
+function outcomeBesides({ kind, status, phase, appliedCount, failedCount, stragglerCount }: PushRow) {
+  const counts = { applied: appliedCount, failed: failedCount, straggler: stragglerCount }
+  const outcome = judgeOutcome({ kind, status, phase, counts })
+  return outcome === 'in_part' || outcome === 'aborted' ? outcome : null
+}
 
 function pushSummary(row: PushRow, workload: string): string {
   const { appliedCount, targetCount } = row
-  const state = isInPart(row) ? `applied on ${appliedCount} of ${targetCount} instances` : row.status
+  const outcome = outcomeBesides(row)
+  const state =
+    outcome === 'in_part'
+      ? `applied on ${appliedCount} of ${targetCount} instances`
+      : outcome === 'aborted'
+        ? `aborted with ${appliedCount} instances that keep it`
+        : row.status
   return `${workload}: config ${row.hash.slice(0, SHORT_HASH)} ${state}${row.label === null ? '' : ` (${row.label})`}`
 }
 

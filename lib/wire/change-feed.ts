@@ -79,7 +79,7 @@ export const ChangeRecord = named(
     ),
     target_count: optional(number()),
     instance_count: note(
-      'Of a rollout in stages that is not over: the live instances of its workload, of which `target_count` are in the stages so far.',
+      'Of a rollout in stages that is not over, or was aborted: the live instances of its workload, of which `target_count` are in the stages so far.',
       optional(number()),
     ),
     applied_count: optional(number()),

@@ -17,7 +17,7 @@ export type RevisionPhase = Infer<typeof RevisionPhase>
 
 export const PushOutcome = named(
   'PushOutcome',
-  'What became of a push: `in_part` where some targets run its config, and others failed it or do not answer.',
+  'What became of a push: `in_part` where some targets run its config, and others failed it or do not answer; `aborted` where its stages were given up, and those that have it keep it.',
   enums(PUSH_OUTCOMES),
 )
 export type PushOutcome = Infer<typeof PushOutcome>

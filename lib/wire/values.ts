@@ -193,8 +193,11 @@ export const REVISION_PHASES = [
   'aborted',
 ] as const
 
-/** What becomes of a push: `in_part` where some targets run its config, and others failed it or do not answer. */
-export const PUSH_OUTCOMES = ['under_way', 'applied', 'in_part', 'failed', 'overtaken'] as const
+/**
+ * What becomes of a push: `in_part` where some targets run its config, and others failed it or do not answer; `aborted`
+ * where its stages were given up, and those that have it keep it.
+ */
+export const PUSH_OUTCOMES = ['under_way', 'applied', 'in_part', 'failed', 'overtaken', 'aborted'] as const
 
 /** What followed a push that failed. */
 export const PUSH_AFTERMATHS = [

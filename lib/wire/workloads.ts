@@ -146,7 +146,7 @@ export const WorkloadRecord = named(
     active_config_id: optional(string()),
     active_config_hash: note('What it is to run.', optional(string())),
     running_configs: note(
-      'What it runs; absent where every instance runs the active config, or none is active.',
+      'What it runs; absent where every instance runs the active config, or none is active and no rollout was aborted.',
       optional(RunningConfigs),
     ),
     remote_config_status: optional(RemoteConfigStatus),

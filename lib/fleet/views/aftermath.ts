@@ -22,6 +22,7 @@ const KINDS: Record<PushOutcome, PushAftermath['kind']> = {
   failed: 'rollback_failed',
   under_way: 'going_back',
   overtaken: 'overtaken',
+  aborted: 'overtaken',
 }
 
 /**

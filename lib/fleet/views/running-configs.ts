@@ -9,14 +9,15 @@ const NAMED_MAX = 5
 
 /**
  * What the live instances run that take configs and say what became of them; null where all of them run the active
- * config, or none is active. What a workload is to run, and what it runs, are two things: this is where they are told
- * apart.
+ * config, or none is active and no rollout was aborted. What a workload is to run, and what it runs, are two things: this
+ * is where they are told apart.
  */
 export function countRunning({
   activeHash,
   live,
-}: Pick<Workload, 'activeHash' | 'live'>): RunningConfigs | null {
-  if (activeHash === null) return null
+  rollout,
+}: Pick<Workload, 'activeHash' | 'live' | 'rollout'>): RunningConfigs | null {
+  if (activeHash === null && rollout?.stored.status !== 'aborted') return null
   const counts = new Map<string, number>()
   let total = 0
   for (const instance of live.instances()) {
@@ -25,7 +26,7 @@ export function countRunning({
     const hash = runningHash(instance)
     counts.set(hash, (counts.get(hash) ?? 0) + 1)
   }
-  const wanted = counts.get(activeHash) ?? 0
+  const wanted = activeHash === null ? 0 : (counts.get(activeHash) ?? 0)
   if (wanted === total) return null
   const others = [...counts].filter(([hash]) => hash !== '' && hash !== activeHash)
   return {

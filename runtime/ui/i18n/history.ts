@@ -198,5 +198,5 @@ export function describeEndedBy(workload: WorkloadRecord): string {
   if (!push || !isOpen(push)) return ''
   if (push.rollout_status !== 'halted') return words.rollBackAsk
   const running = otherwiseRunning(workload)
-  return words.rollBackHalted(shortHash(hash), running ? describeRunning(running) : '')
+  return words.rollBackHalted(shortHash(hash), running ? describeRunning(workload, running) : '')
 }

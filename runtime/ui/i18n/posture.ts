@@ -113,6 +113,7 @@ export const postureTexts = defineTexts({
       unknown_incomplete_components: 'its components are not known in full',
       group_heterogeneous_config: 'other workloads of its environment run other configs',
       rollout_halted: 'a rollout has halted: a part is to run another config than the rest',
+      rollout_aborted: 'a rollout was aborted: a part runs another config than the rest',
       rollout_under_way: 'a rollout is under way: a part is to run another config than the rest',
     } as Record<string, string>,
   },
@@ -236,6 +237,7 @@ export const postureTexts = defineTexts({
       unknown_incomplete_components: 'ses composants ne sont pas tous connus',
       group_heterogeneous_config: 'd’autres workloads de son environnement ont d’autres configs',
       rollout_halted: 'un déploiement s’est arrêté : une partie doit exécuter une autre config que le reste',
+      rollout_aborted: 'un déploiement a été abandonné : une partie exécute une autre config que le reste',
       rollout_under_way:
         'un déploiement est en cours : une partie doit exécuter une autre config que le reste',
     },

@@ -1,4 +1,4 @@
-import { isOpen } from '../../../lib/model/workload-states.ts'
+import { isOpen, type Split } from '../../../lib/model/workload-states.ts'
 import type { Convergence } from '../../../lib/wire/convergence.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { Tone } from '../logic/diagnosis.ts'
@@ -8,7 +8,7 @@ import { say } from './define.ts'
 import { formatDuration } from './format.ts'
 import { pushTexts } from './push.ts'
 import { rolloutTexts } from './rollout.ts'
-import { workloadTexts } from './workload.ts'
+import { describeSplit, workloadTexts } from './workload.ts'
 
 const join = (parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ')
 
@@ -18,14 +18,17 @@ export function describeUnanswered(count: number): string {
   return count === 0 ? '' : `${words.silent(count)} ${words.silentNext}`
 }
 
+/** That a rollout was aborted and, as long as that left its workload so, who runs what and what to do. */
+export function describeAborted(split: Split | null): [string, string] {
+  const { aborted } = say(rolloutTexts)
+  return [aborted, split === null ? '' : `${describeSplit(split)}. ${say(workloadTexts).say.splitNext}`]
+}
+
 /** How far a push got, in one sentence, and what to do where that follows from nothing else on the page. */
 export function describePush(of: Convergence): { tone: Tone; text: string } {
   const words = say(pushTexts)
   if (of.phase === 'superseded') return { tone: 'idle', text: words.superseded }
-  if (of.phase === 'aborted') {
-    const { aborted, abortedMore } = say(rolloutTexts)
-    return { tone: 'idle', text: `${aborted} ${abortedMore}` }
-  }
+  if (of.phase === 'aborted') return { tone: 'idle', text: say(rolloutTexts).aborted }
   const { failed_count: failed, no_status_count: silent, target_count: total } = of
   if (failed > 0) {
     const what = words.someFailed(failed, total)

@@ -45,6 +45,7 @@ export const pushTexts = defineTexts({
     silent: (count: number) => `${n(count)} ${plural(count, 'does', 'do')} not answer.`,
     late: 'after the push had ended',
     of: (total: number) => `of ${n(total)} ${plural(total, 'instance', 'instances')}`,
+    sick: (count: number) => `${n(count)} unhealthy with it`,
     timeTo: (percent: string) => `to ${percent} %`,
     stragglers: 'Not there yet',
     share: (key: string, value: string, count: number) =>
@@ -117,6 +118,7 @@ export const pushTexts = defineTexts({
     noAnswer: (count: number) => `${n(count)} sans réponse`,
     silent: (count: number) => `${n(count)} ${plural(count, 'ne répond', 'ne répondent')} pas.`,
     late: 'après la fin de la poussée',
+    sick: (count: number) => `${n(count)} en défaut avec elle`,
     of: (total: number) => `sur ${n(total)} ${plural(total, 'instance', 'instances')}`,
     timeTo: (percent: string) => `pour ${percent} %`,
     stragglers: 'Pas encore arrivées',

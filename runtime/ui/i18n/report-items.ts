@@ -48,7 +48,6 @@ const itemTexts = defineTexts({
       version_changed: 'version changed',
     } as Record<string, string>,
     config: (name: string, hash: string, state: string) => `${name}: config ${hash} ${state}`,
-    inPart: 'applied in part',
     inEnglish: (what: string, said: string) => `${what}: “${said}”`,
     breakGlass: 'by break-glass',
     ready: (name: string) => `${name}: ready to roll back`,
@@ -232,7 +231,6 @@ const itemTexts = defineTexts({
       config_restored: 'config de nouveau conforme',
     },
     config: (name: string, hash: string, state: string) => `${name} : config ${hash} ${state}`,
-    inPart: 'appliquée en partie',
     inEnglish: (what: string, said: string) => `${what} : « ${said} »`,
     breakGlass: 'par bris de glace',
     ready: (name: string) => `${name} : retour possible`,
@@ -315,7 +313,7 @@ function sayItem(sectionId: string, item: EvidenceItem): string {
       return words.config(
         name,
         text('config_id').slice(0, 12),
-        text('outcome') === 'in_part' ? words.inPart : state('status'),
+        text('outcome') === '' ? state('status') : state('outcome'),
       )
     case 'config_plan': {
       const said = words.config(name, text('draft_config_hash').slice(0, 12), state('status'))

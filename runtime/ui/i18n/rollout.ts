@@ -121,8 +121,6 @@ export const rolloutTexts = defineTexts({
       'There is no earlier config to go back to that anybody approved: abort it, and push one that works.',
     othersSafe: 'Instances outside the started stages were never offered it.',
     aborted: 'It was aborted.',
-    abortedMore:
-      'Its members keep the config, the others what they ran: the workload is split until you push one config to all.',
     stopped: 'Another push took its place.',
     waiting: 'waits to be promoted',
     waits: (count: number) =>
@@ -263,8 +261,6 @@ export const rolloutTexts = defineTexts({
       'Il n’y a pas de config antérieure approuvée à rétablir : abandonnez-le, et poussez-en une qui marche.',
     othersSafe: 'Les instances hors des étapes commencées ne l’ont jamais reçue.',
     aborted: 'Il a été abandonné.',
-    abortedMore:
-      'Ses membres gardent la config, les autres ce qu’elles exécutaient : le workload reste partagé jusqu’à ce que vous poussiez une même config à toutes.',
     stopped: 'Une autre poussée a pris sa place.',
     waiting: 'attend d’être promu',
     waits: (count: number) =>

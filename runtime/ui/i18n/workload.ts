@@ -1,4 +1,5 @@
-import type { RunningConfigs } from '../../../lib/wire/workloads.ts'
+import { type Split, splitOf } from '../../../lib/model/workload-states.ts'
+import type { RunningConfigs, WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatNumber, shortHash } from './format.ts'
 
@@ -44,6 +45,8 @@ export const workloadTexts = defineTexts({
       count === 0 ? `no instance runs it` : `${n(count)} of ${n(all)} ${plural(count, 'runs', 'run')} it`,
     runOther: (count: number, hash: string) => `${n(count)} ${plural(count, 'runs', 'run')} ${hash}`,
     between: '; ',
+    split: (count: number, hash: string, others: number) =>
+      `${n(count)} ${plural(count, 'runs', 'run')} ${hash} of an aborted rollout${others === 0 ? '' : `, ${n(others)} what ${plural(others, 'it', 'they')} had`}`,
     runUnknown: (count: number) =>
       `of ${n(count)} it is not known what ${plural(count, 'it runs', 'they run')}`,
     pushedBy: (who: string) => `by ${who}`,
@@ -117,14 +120,13 @@ export const workloadTexts = defineTexts({
         `${error && `${error}. `}All were healthy before.`,
       ],
       complaint: (what: string, error: string): string => (error ? `${what && `${what}: `}${error}.` : ''),
-      rolloutStalled: (stage: number): [string, string] => [
+      rolloutStalled: (stage: number) =>
         `The staged rollout halted in stage ${n(stage)}: nobody in it runs the config.`,
-        'The others keep what they ran. Look at the stage, then continue, abort or roll back.',
-      ],
-      rolloutHalted: (stage: number, what: string, allowed: string, now: number | null): [string, string] => [
+      rolloutHalted: (stage: number, what: string, allowed: string, now: number | null) =>
         `The staged rollout halted in stage ${n(stage)}: ${what}${now === null ? '' : ` (${n(now)} now)`}; ${allowed}.`,
-        'The others keep what they ran. Look at the stage, then continue, abort or roll back.',
-      ],
+      haltNext: (canGoBack: boolean) =>
+        `The others keep what they ran. Look at the stage, then ${canGoBack ? 'continue, abort or roll back' : 'continue or abort'}.`,
+      splitNext: 'Push one config to all: correct what the rollout brought, or propose another.',
       rollout: (applied: number): [string, string] => [
         `A staged rollout is under way: ${n(applied)} ${plural(applied, 'instance has', 'instances have')} the new config.`,
         '',
@@ -314,6 +316,8 @@ export const workloadTexts = defineTexts({
         : `${n(count)} sur ${n(all)} ${plural(count, 'l’exécute', 'l’exécutent')}`,
     runOther: (count: number, hash: string) => `${n(count)} ${plural(count, 'exécute', 'exécutent')} ${hash}`,
     between: '\u00a0; ',
+    split: (count: number, hash: string, others: number) =>
+      `${n(count)} ${plural(count, 'exécute', 'exécutent')} ${hash} d’un déploiement abandonné${others === 0 ? '' : `, ${n(others)} ce qu’${plural(others, 'elle avait', 'elles avaient')}`}`,
     runUnknown: (count: number) =>
       `pour ${n(count)}, on ne sait pas ce qu’${plural(count, 'elle exécute', 'elles exécutent')}`,
     pushedBy: (who: string) => `par ${who}`,
@@ -387,14 +391,14 @@ export const workloadTexts = defineTexts({
         `${error && `${error}. `}Toutes allaient bien auparavant.`,
       ],
       complaint: (what: string, error: string): string => (error ? `${what && `${what} : `}${error}.` : ''),
-      rolloutStalled: (stage: number): [string, string] => [
+      rolloutStalled: (stage: number) =>
         `Le déploiement par étapes s’est arrêté à l’étape ${n(stage)} : personne n’y fait tourner la config.`,
-        'Les autres gardent ce qu’elles exécutaient. Voyez l’étape, puis continuez, abandonnez ou revenez en arrière.',
-      ],
-      rolloutHalted: (stage: number, what: string, allowed: string, now: number | null): [string, string] => [
+      rolloutHalted: (stage: number, what: string, allowed: string, now: number | null) =>
         `Le déploiement par étapes s’est arrêté à l’étape ${n(stage)} : ${what}${now === null ? '' : ` (${n(now)} maintenant)`} ; ${allowed}.`,
-        'Les autres gardent ce qu’elles exécutaient. Voyez l’étape, puis continuez, abandonnez ou revenez en arrière.',
-      ],
+      haltNext: (canGoBack: boolean) =>
+        `Les autres gardent ce qu’elles exécutaient. Voyez l’étape, puis ${canGoBack ? 'continuez, abandonnez ou revenez en arrière' : 'continuez ou abandonnez'}.`,
+      splitNext:
+        'Poussez une même config à toutes : corrigez celle du déploiement, ou proposez-en une autre.',
       rollout: (applied: number): [string, string] => [
         `Un déploiement par étapes est en cours : ${n(applied)} ${plural(applied, 'instance a', 'instances ont')} la nouvelle config.`,
         '',
@@ -547,14 +551,18 @@ export const workloadTexts = defineTexts({
   },
 })
 
-/** What its instances run, where not all of them run what it is to run. */
-export function describeRunning({
-  wanted_count,
-  instance_count,
-  unknown_count,
-  others,
-}: RunningConfigs): string {
+/** How an aborted rollout left a workload: the one sentence that every page says of it. */
+export const describeSplit = ({ hash, count, total }: Split): string =>
+  say(workloadTexts).split(count, shortHash(hash), Math.max(0, total - count))
+
+/** What the instances of a workload run, where not all of them run what it is to run. */
+export function describeRunning(
+  workload: WorkloadRecord,
+  { wanted_count, instance_count, unknown_count, others }: RunningConfigs,
+): string {
   const words = say(workloadTexts)
+  const split = splitOf(workload)
+  if (split !== null) return describeSplit(split)
   return [
     words.runIt(wanted_count, instance_count),
     ...others.map((other) => words.runOther(other.instance_count, shortHash(other.config_hash))),

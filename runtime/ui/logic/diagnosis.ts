@@ -1,4 +1,4 @@
-import { isOpen, readOnlyReason } from '../../../lib/model/workload-states.ts'
+import { isOpen, readOnlyReason, type Split, splitOf } from '../../../lib/model/workload-states.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
@@ -19,6 +19,7 @@ export type Diagnosis =
   | { kind: 'unhealthy'; count: number; total: number; first: string; push?: UnderPush }
   | { kind: 'silent'; push: RevisionRecord }
   | { kind: 'applying'; push: RevisionRecord }
+  | { kind: 'split'; split: Split }
   | { kind: 'drifted'; count: number; total: number }
   | { kind: 'differs'; count: number; total: number; paths: readonly string[] }
   | { kind: 'degraded' }
@@ -43,6 +44,7 @@ const TONES: Record<Diagnosis['kind'], Tone> = {
   unhealthy: 'bad',
   silent: 'warn',
   applying: 'busy',
+  split: 'warn',
   drifted: 'warn',
   differs: 'warn',
   degraded: 'warn',
@@ -116,6 +118,8 @@ export function diagnose(
   const unhealthy = diagnoseHealth(workload, topology)
   if (unhealthy !== null) return unhealthy
   if (fromPush !== null) return fromPush
+  const split = reason === null ? splitOf(workload) : null
+  if (split !== null) return { kind: 'split', split }
   const total = topology?.summary.connected_count ?? workload.connected_instance_count
   if (workload.drifted_instance_count > 0)
     return { kind: 'drifted', count: workload.drifted_instance_count, total }

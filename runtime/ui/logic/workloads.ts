@@ -76,13 +76,14 @@ const STATUSES = ['archived', 'disconnected', 'all_unhealthy', 'leaving', 'degra
 const CONFIG_RANK: Record<ConfigState, number> = {
   failed: 0,
   halted: 1,
-  drifted: 2,
-  altered: 3,
-  applying: 4,
-  unknown: 5,
-  in_sync: 6,
-  none: 7,
-  not_managed: 8,
+  split: 2,
+  drifted: 3,
+  altered: 4,
+  applying: 5,
+  unknown: 6,
+  in_sync: 7,
+  none: 8,
+  not_managed: 9,
 }
 
 /** The labels that say something that no other column says. */

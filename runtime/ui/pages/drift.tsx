@@ -36,10 +36,15 @@ const LOOK: Record<DriftStatus, readonly [Tone, Shape]> = {
 
 type DriftItem = DriftOverview['items'][number]
 
+/** Whether a rollout was aborted that a part of its instances had come to, which keep its config. */
+const isLeftSplit = ({ drift_reasons: reasons }: DriftItem): boolean =>
+  reasons?.includes('rollout_aborted') === true
+
 /** Whether an item is shown by default: a workload that agrees, or that cannot take a config, has no drift. */
 const isDrift = (item: DriftItem): boolean =>
   !['in_sync', 'remote_config_unsupported'].includes(item.drift_status) ||
-  item.drift_reasons?.includes('runs_failed_config') === true
+  item.drift_reasons?.includes('runs_failed_config') === true ||
+  isLeftSplit(item)
 
 /** How a workload stands to what it should run. One that nothing was assigned to agrees with nothing. */
 function DriftMark({ of: item }: { of: DriftItem }) {
@@ -47,7 +52,8 @@ function DriftMark({ of: item }: { of: DriftItem }) {
   const words = say(postureTexts)
   const isUnmanaged = status === 'in_sync' && reasons?.includes('unmanaged') === true
   // Who is counted as drifted is called so: that instances differ is one of its causes.
-  const shown = saysDrifted(item) ? 'drifted' : status
+  const isDiffering = status === 'in_sync' && isLeftSplit(item)
+  const shown = saysDrifted(item) ? 'drifted' : isDiffering ? 'heterogeneous_effective_config' : status
   const [tone, shape] = isUnmanaged ? (['idle', 'ring'] as const) : LOOK[shown]
   return (
     <Mark tone={tone} shape={shape}>
@@ -58,9 +64,11 @@ function DriftMark({ of: item }: { of: DriftItem }) {
 
 /**
  * What it is to run: while a rollout goes on or waits, a part is to run another config than the rest. A config that failed
- * with nothing to go back to is what nobody is to run.
+ * with nothing to go back to is what nobody is to run, and what an aborted rollout left is not meant either.
  */
-function wantedBy({ expected_config_hash: hash, rollout_config_hash: staged, last_push }: DriftItem): string {
+function wantedBy(item: DriftItem): string {
+  const { expected_config_hash: hash, last_push } = item
+  const staged = isLeftSplit(item) ? undefined : item.rollout_config_hash
   const deadEnd = deadEndOf({ current_config_push: last_push, active_config_hash: hash })
   if (deadEnd !== null) return say(workloadTexts).noneWorks(shortHash(deadEnd))
   return [...new Set([hash, staged])].flatMap((one) => (one ? [shortHash(one)] : [])).join(' ')

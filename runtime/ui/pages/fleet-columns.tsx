@@ -6,6 +6,7 @@ import {
   environmentOf,
   placeOf,
   readOnlyReason,
+  splitOf,
 } from '../../../lib/model/workload-states.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
@@ -56,6 +57,14 @@ export function ConfigCell({ workload }: { workload: WorkloadRecord }) {
       </>
     )
   }
+  const split = state === 'split' ? splitOf(workload) : null
+  if (split !== null)
+    return (
+      <>
+        <Track isSmall parts={[['warn', split.count]]} total={split.total} />
+        <span class="warn">{words.splitCount(split.count, split.total)}</span>
+      </>
+    )
   if (state === 'not_managed' || state === 'none') return <span class="muted">{words.config[state]}</span>
   const text =
     state === 'drifted'

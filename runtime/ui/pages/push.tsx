@@ -1,14 +1,16 @@
-import { isOpen } from '../../../lib/model/workload-states.ts'
+import { isOpen, splitOf } from '../../../lib/model/workload-states.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { Convergence, ConvergenceTarget } from '../../../lib/wire/convergence.ts'
 import type { RevisionErrorGroup, RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { RolloutRecord, RolloutTarget } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
-import { describeMessage } from '../i18n/causes.ts'
+import { describeMessage, describeWhy } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatWhen, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
-import { describePush } from '../i18n/push-sentences.ts'
+import { describeAborted, describePush } from '../i18n/push-sentences.ts'
+import { rolloutTexts } from '../i18n/rollout.ts'
 import { describeReason } from '../i18n/trouble.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { judgeHelp } from '../logic/helped.ts'
@@ -21,7 +23,7 @@ import { CorrectLink } from '../parts/correct-link.tsx'
 import { Loaded, Waiting } from '../parts/failure.tsx'
 import { useStanding } from '../parts/fleet-standing.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
-import { Ago, PushMark, Track } from '../parts/state.tsx'
+import { Ago, Mark, PushMark, Track } from '../parts/state.tsx'
 import { WayOut } from '../parts/way-out.tsx'
 import { headingOf } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
@@ -30,7 +32,7 @@ import { query } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
 import { usePolling } from '../state/use-polling.ts'
 import { titleOfRequest, useRequest } from '../state/use-request.ts'
-import { touchesWorkload, useResource } from '../state/use-resource.ts'
+import { isSettled, type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
 import { BrokenGlass } from './push-glass.tsx'
 import { StageBar } from './rollout.tsx'
 import { RollBack } from './workload-actions.tsx'
@@ -40,9 +42,21 @@ const POLL_MS = 2_000
 const QUANTILES = ['p50', 'p90', 'p99', 'p100'] as const
 
 /** The bar, its words, and the times to 50, 90, 99 and 100 percent, as far as these were reached. */
-export function ConvergenceBar({ of }: { of: Convergence }) {
+export function ConvergenceBar({
+  of,
+  sickCount,
+  givenUpOf,
+}: {
+  of: Convergence
+  /** Of those that applied it, who are unhealthy with it. */
+  sickCount: number
+  /** How many instances it was to reach whose stages were given up; null for any other. */
+  givenUpOf: number | null
+}) {
   const words = say(pushTexts)
-  const reached = QUANTILES.flatMap((key) => {
+  const total = givenUpOf ?? of.target_count
+  // What was given up was not reached by any share.
+  const reached = (givenUpOf === null ? QUANTILES : []).flatMap((key) => {
     const ms = of.times_ms[key]
     return ms === null ? [] : [[key, ms] as const]
   })
@@ -50,15 +64,16 @@ export function ConvergenceBar({ of }: { of: Convergence }) {
     <section class="pane stack tight" aria-label={words.bar}>
       <Track
         parts={[
-          ['ok', of.applied_count],
-          ['bad', of.failed_count],
+          ['ok', Math.max(0, of.applied_count - sickCount)],
+          ['bad', of.failed_count + sickCount],
           ['busy', of.applying_count],
         ]}
-        total={of.target_count}
+        total={total}
       />
       <p class="muted" role="status">
         {words.counts(of.applied_count, of.failed_count, of.applying_count, of.waiting_count)}
-        {of.no_status_count > 0 && ` · ${words.noAnswer(of.no_status_count)}`} {words.of(of.target_count)}
+        {of.no_status_count > 0 && ` · ${words.noAnswer(of.no_status_count)}`} {words.of(total)}
+        {sickCount > 0 && ` · ${words.sick(sickCount)}`}
       </p>
       {reached.length > 0 && (
         <div class="quant">
@@ -88,12 +103,16 @@ function Sentence({
 }) {
   const words = say(pushTexts)
   const isHalted = push !== null && stateOf(push) === 'halted'
+  const split = push?.rollout_id === undefined ? null : splitOf(workload)
+  const left = split !== null && split.rolloutId === push?.rollout_id ? split : null
   const { tone, text } = isHalted
     ? {
         tone: 'bad',
         text: words.halted(of.applied_count, Math.max(of.target_count, workload.connected_instance_count)),
       }
-    : describePush(of)
+    : left !== null
+      ? { tone: 'warn', text: describeAborted(left).join(' ') }
+      : describePush(of)
   const { aftermath } = of
   const freeze = useStanding(of.workload_id).data?.freeze
   // What an automatic rollback did is what its own page is about; that it did not help is said there as well.
@@ -103,8 +122,8 @@ function Sentence({
     ? NEEDS_A_PUSH.has(aftermath.kind)
       ? push?.failed_config_hash
       : undefined
-    : push?.status === 'failed'
-      ? push.config_hash
+    : push?.status === 'failed' || left !== null
+      ? push?.config_hash
       : undefined
   const isRollback = push?.failed_config_hash ? words.isRollback(shortHash(push.failed_config_hash)) : ''
   return (
@@ -136,6 +155,7 @@ function Targets({
   label,
   rows,
   of,
+  sick,
   workloadId,
   nameOf,
   groups,
@@ -143,6 +163,8 @@ function Targets({
   label: string
   rows: readonly ConvergenceTarget[]
   of: Pick<Convergence, 'ended_at'>
+  /** The members of a rollout that are unhealthy with it, by their uid. */
+  sick: ReadonlyMap<string, RolloutTarget>
   /** What is said above of those that failed alike. */
   groups: readonly RevisionErrorGroup[] | undefined
   workloadId: string
@@ -176,12 +198,19 @@ function Targets({
               </a>
             </td>
             <td>
+              {sick.has(row.instance_uid) && (
+                <Mark tone="bad" shape="cross">
+                  {say(rolloutTexts).unhealthyNow}
+                </Mark>
+              )}{' '}
               <PushMark state={row.state} />
               {isLateAnswer(row, of) && <span class="muted"> {words.late}</span>}
             </td>
             <td class="n">{row.duration_ms === undefined ? '–' : formatDuration(row.duration_ms)}</td>
             <td class="mono">{row.version ?? '–'}</td>
-            <td class="text">{describeMessage(row, groups)}</td>
+            <td class="text">
+              {describeMessage(row, groups) || describeWhy(sick.get(row.instance_uid) ?? {})}
+            </td>
           </tr>
         )}
       </Capped>
@@ -259,16 +288,21 @@ function Request({ push, history, asked }: RequestProps) {
   )
 }
 
-/** The stages of a push that goes out in stages. */
-function InStages({ push, connected }: { push: RevisionRecord; connected: number }) {
-  const { workload_id: id, rollout_id: rolloutId } = push
-  const rollout = useResource(
-    can('config_safety.canary_rollout') ? `rollout:${rolloutId}` : null,
+/** The rollout of a push that goes out in stages. */
+const useRollout = (id: string, rolloutId: string | undefined): Resource<RolloutRecord> =>
+  useResource(
+    rolloutId !== undefined && can('config_safety.canary_rollout') ? `rollout:${rolloutId}` : null,
     (abort) => api.rollout(id, rolloutId ?? '', abort),
     touchesWorkload(id),
   )
-  return rollout.data && <StageBar of={rollout.data} instanceCount={connected} />
-}
+
+/** The members that run what a rollout brought and are unhealthy with it, by their uid. */
+const sickMembers = (rollout: RolloutRecord | null): ReadonlyMap<string, RolloutTarget> =>
+  new Map(
+    (rollout?.targets ?? [])
+      .filter(({ status, unhealthy }) => status === 'applied' && unhealthy)
+      .map((target) => [target.instance_uid, target]),
+  )
 
 function Body({
   of,
@@ -276,26 +310,37 @@ function Body({
   history,
   asked,
   workload,
+  rollout,
 }: {
   of: Convergence
   workload: WorkloadRecord
   push: RevisionRecord | null
   history: readonly RevisionRecord[]
   asked: ApprovalRecord | null
+  rollout: RolloutRecord | null
 }) {
   const words = say(pushTexts)
   const connected = workload.connected_instance_count
   const nameOf = nameInstances([...of.targets, ...of.joiners, ...of.stragglers], workload)
   const named = { workloadId: of.workload_id, nameOf, groups: push?.error_groups }
-  const told = { ...named, of }
+  const sick = sickMembers(rollout)
+  const told = { ...named, of, sick }
+  // Stable, so that otherwise the order stays: those that need attention first.
+  const targets = [...of.targets].sort(
+    (a, b) => Number(sick.has(b.instance_uid)) - Number(sick.has(a.instance_uid)),
+  )
   return (
     <div class="stack" style={{ marginTop: '16px' }}>
       <Sentence of={of} push={push} history={history} workload={workload} />
       {push && <DidItHelp push={push} workload={workload} />}
       {push && asked?.break_glass && <BrokenGlass push={push} asked={asked} />}
       {push && <Request push={push} history={history} asked={asked} />}
-      {push?.rollout_id && <InStages push={push} connected={connected} />}
-      <ConvergenceBar of={of} />
+      {rollout && <StageBar of={rollout} instanceCount={connected} />}
+      <ConvergenceBar
+        of={of}
+        sickCount={sick.size}
+        givenUpOf={of.phase === 'aborted' ? Math.max(connected, of.target_count) : null}
+      />
       <Causes {...named} />
       <section hidden={of.stragglers.length === 0}>
         <h2>{words.stragglers}</h2>
@@ -312,7 +357,7 @@ function Body({
           {of.targets.length < of.target_count && (
             <p class="muted">{words.more(of.targets.length, of.target_count)}</p>
           )}
-          <Targets label={words.targets} rows={of.targets} {...told} />
+          <Targets label={words.targets} rows={targets} {...told} />
         </section>
       )}
       {of.joiners.length > 0 && (
@@ -397,8 +442,9 @@ export function PushPage({ params }: { params: Record<string, string> }) {
   const push =
     history.data?.find((row) => (pushId ? row.push_id === pushId : row.config_hash === hash)) ?? null
   const { asked, isAwaited } = useRequest(id, push?.approval_id)
+  const rollout = useRollout(id, push?.rollout_id)
   // What it is called and what stands in its parts comes from all of these: shown one by one they would push each other.
-  const isKnown = !isAwaited && (history.data !== null || history.failure !== null)
+  const isKnown = !isAwaited && isSettled(history) && isSettled(rollout)
   return (
     <Loaded of={workload} title={headingOf(id)}>
       {(data) =>
@@ -409,7 +455,14 @@ export function PushPage({ params }: { params: Record<string, string> }) {
             <Title workload={data} hash={hash} push={push} history={history.data} asked={asked} />
             <Loaded of={convergence}>
               {(of) => (
-                <Body of={of} push={push} history={history.data ?? []} asked={asked} workload={data} />
+                <Body
+                  of={of}
+                  push={push}
+                  history={history.data ?? []}
+                  asked={asked}
+                  workload={data}
+                  rollout={rollout.data}
+                />
               )}
             </Loaded>
           </>

@@ -1,5 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { type Split, splitOf } from '../../../lib/model/workload-states.ts'
 import type { RolloutStatus } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord, RolloutStage } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -10,6 +11,7 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatLeft, formatList, formatNumber, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
+import { describeAborted } from '../i18n/push-sentences.ts'
 import { describeHold, describeTripped, rolloutTexts } from '../i18n/rollout.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { nameInstances } from '../logic/instances.ts'
@@ -79,9 +81,9 @@ function nameHalted(of: RolloutRecord, nameOf: NameOf): string {
   return formatList([...names.slice(0, NAMES_SHOWN), ...(more > 0 ? [say(rolloutTexts).more(more)] : [])])
 }
 
-/** The instances that a halt names, where the health gate halted. */
+/** The instances that a halt names, where the health gate halted and nobody went on since. */
 const listUnhealthy = ({ status, halt }: RolloutRecord) =>
-  status === 'halted' && halt?.gate === 'health'
+  (status === 'halted' || status === 'aborted') && halt?.gate === 'health'
     ? halt.instance_uids.map((instance_uid) => ({ instance_uid, healthy: false }))
     : []
 
@@ -114,7 +116,7 @@ function describeHalt(of: RolloutRecord, nameOf: NameOf): string {
 }
 
 /** What goes on, in one sentence, and what is to be done about it. */
-function toSentence(of: RolloutRecord, nameOf: NameOf, now: number): [string, string] {
+function toSentence(of: RolloutRecord, split: Split | null, nameOf: NameOf, now: number): [string, string] {
   const words = say(rolloutTexts)
   const stage = of.stages[of.stage_index]
   const all = of.stages.length
@@ -147,7 +149,7 @@ function toSentence(of: RolloutRecord, nameOf: NameOf, now: number): [string, st
         `${describeAftermath(of.aftermath)} ${words.othersSafe}`,
       ]
     case 'aborted':
-      return [words.aborted, words.abortedMore]
+      return describeAborted(split)
     case 'stopped':
       return [words.stopped, '']
   }
@@ -513,9 +515,11 @@ function Members({ of, nameOf }: { of: RolloutRecord; nameOf: NameOf }) {
   )
 }
 
-/** Rollouts whose config another one, or the one before, has to put right. */
-const isToBeMended = ({ status, aftermath }: RolloutRecord): boolean =>
-  status === 'halted' || (aftermath !== undefined && NEEDS_A_PUSH.has(aftermath.kind))
+/** How a rollout left its workload, where it was aborted and nothing was pushed since. */
+function leftSplit(of: RolloutRecord, workload: WorkloadRecord | null): Split | null {
+  const split = workload === null ? null : splitOf(workload)
+  return split?.rolloutId === of.id ? split : null
+}
 
 function Body({
   of,
@@ -526,20 +530,22 @@ function Body({
   const name = workload ? callOf(workload) : of.workload_id
   const standing = useStanding(of.workload_id)
   const now = useNow(of.status === 'running')
-  const [what, next] = toSentence(of, nameOf, now)
+  const split = leftSplit(of, workload)
+  const [what, next] = toSentence(of, split, nameOf, now)
+  const needsPush = split !== null || (of.aftermath !== undefined && NEEDS_A_PUSH.has(of.aftermath.kind))
   const failing = useFailing(of.workload_id, listUnhealthy(of))
   return (
     <div class="stack" style={{ marginTop: '16px' }}>
-      <div class={`say t-${LOOK[of.status][0]}`}>
+      <div class={`say t-${split === null ? LOOK[of.status][0] : 'warn'}`}>
         <p role="status">
           <b>{what}</b> {`${describeComplaint(failing)} ${next}`.trim()}
         </p>
-        {of.aftermath && NEEDS_A_PUSH.has(of.aftermath.kind) ? (
+        {needsPush ? (
           <CorrectLink workloadId={of.workload_id} hash={of.config_hash} />
         ) : (
           <Steer of={of} name={name} nameOf={nameOf} reload={reload} />
         )}
-        {workload && isToBeMended(of) && (
+        {workload && (needsPush || of.status === 'halted') && (
           <WayOut
             workload={workload}
             canGoBack={of.status === 'halted'}

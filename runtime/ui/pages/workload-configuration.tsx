@@ -1,13 +1,13 @@
 import { useMemo } from 'preact/hooks'
 import { baseInWordsOf } from '../../../lib/configs/effective/base-of-report.ts'
-import { deadEndOf, isOpen } from '../../../lib/model/workload-states.ts'
+import { deadEndOf, isOpen, splitOf } from '../../../lib/model/workload-states.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { RunningConfigs } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
 import { quoted, shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { sideTexts } from '../i18n/sides.ts'
-import { describeRunning, workloadTexts } from '../i18n/workload.ts'
+import { describeRunning, describeSplit, workloadTexts } from '../i18n/workload.ts'
 import { diagnose } from '../logic/diagnosis.ts'
 import { listComponents, pathOfComponent } from '../logic/health.ts'
 import { instanceName, listChoices, nameInstances } from '../logic/instances.ts'
@@ -76,7 +76,8 @@ function Wanted({ workload, isFailingPart, ...told }: Pick<TabProps, 'workload'>
         <a href={`/workloads/${workload.id}/pushes/${deadEnd}?push=${push.push_id}`}>{words.seeFailed}</a>
       </p>
     )
-  if (hash === '') return <p class="muted">{words.noWanted}</p>
+  const split = splitOf(workload)
+  if (hash === '') return <p class="muted">{split === null ? words.noWanted : `${describeSplit(split)}.`}</p>
   return (
     <Loaded of={revision}>
       {(data) => (
@@ -114,19 +115,20 @@ function Wanted({ workload, isFailingPart, ...told }: Pick<TabProps, 'workload'>
 function Otherwise({ workload, running }: Pick<TabProps, 'workload'> & { running: RunningConfigs }) {
   const words = say(historyTexts)
   const push = workload.current_config_push
-  const rollout = push !== undefined && isOpen(push) ? push.rollout_id : undefined
+  const isUnderWay = push !== undefined && isOpen(push)
+  const rollout = isUnderWay ? push.rollout_id : splitOf(workload)?.rolloutId
   const other = rollout === undefined ? running.others[0]?.config_hash : push?.config_hash
   const base = `/workloads/${workload.id}`
   return (
     <>
       <Mark tone="warn" shape="triangle">
-        {describeRunning(running)}.{rollout !== undefined && ` ${words.inRollout}`}
+        {describeRunning(workload, running)}.{isUnderWay && rollout !== undefined && ` ${words.inRollout}`}
       </Mark>
       <div class="actions">
         {rollout !== undefined && (
           <ActionLink href={`${base}/rollouts/${rollout}`}>{words.seeRollout}</ActionLink>
         )}
-        {other !== undefined && (
+        {other !== undefined && workload.active_config_hash && (
           <ActionLink href={`${base}/compare?from=${workload.active_config_hash}&to=${other}`}>
             {words.compare}
           </ActionLink>

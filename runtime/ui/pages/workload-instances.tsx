@@ -1,3 +1,4 @@
+import { splitOf } from '../../../lib/model/workload-states.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -143,7 +144,8 @@ function Instances({ workload, topology }: { workload: WorkloadRecord; topology:
         </p>
       ))}
       <p class="muted" style={{ marginBottom: '12px' }}>
-        {instances.length > 1 && (describeHeterogeneity(instances, summary).join(' ') || words.alike)}
+        {instances.length > 1 &&
+          (describeHeterogeneity(instances, summary, splitOf(workload)).join(' ') || words.alike)}
       </p>
       {instances.length > 1 && (
         <div class="tools">

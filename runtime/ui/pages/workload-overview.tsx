@@ -80,8 +80,9 @@ function LastPush({ push, workload }: { push: RevisionRecord; workload: Workload
     touchesWorkload(workloadId),
   )
   // While a push goes out in stages, the instances of later stages wait as well, and the times are of the present
-  // stage only.
-  const isInStages = push.rollout_id !== undefined && isOpen(push)
+  // stage only. Where the stages were given up nobody waits, and the others are those that it did not come to.
+  const isAborted = push.rollout_status === 'aborted'
+  const isInStages = push.rollout_id !== undefined && (isOpen(push) || isAborted)
   const total = isInStages
     ? Math.max(push.target_count, workload.connected_instance_count)
     : push.target_count
@@ -107,7 +108,8 @@ function LastPush({ push, workload }: { push: RevisionRecord; workload: Workload
         total={total}
       />
       <div class="muted">
-        {words.pushCounts(applied, failed, waiting + total - push.target_count)}
+        {words.pushCounts(applied, failed, isAborted ? 0 : waiting + total - push.target_count)}
+        {isAborted && ` ${say(pushTexts).of(total)}`}
         {silent > 0 && ` · ${say(pushTexts).noAnswer(silent)}`}
       </div>
       {times && (

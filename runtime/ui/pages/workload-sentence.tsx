@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks'
-import { readOnlyReason } from '../../../lib/model/workload-states.ts'
+import { readOnlyReason, splitOf } from '../../../lib/model/workload-states.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
@@ -16,7 +16,7 @@ import { describeSomeFailed, describeUnanswered } from '../i18n/push-sentences.t
 import { describeTripped, rolloutTexts } from '../i18n/rollout.ts'
 import { standingTexts } from '../i18n/standing.ts'
 import { describeReason } from '../i18n/trouble.ts'
-import { workloadTexts } from '../i18n/workload.ts'
+import { describeSplit, workloadTexts } from '../i18n/workload.ts'
 import { type Diagnosis, diagnose, toneOf } from '../logic/diagnosis.ts'
 import { listComponents, pathOfComponent } from '../logic/health.ts'
 import { isBack } from '../logic/pushes.ts'
@@ -70,9 +70,10 @@ const nameComponents = (failing: Failing['components']): string =>
 function sayHalt(of: RolloutRecord, failing: Complained): [string, string] {
   const words = say(workloadTexts).say
   const { gate = '', value = 0, limit = 0, stage = 0 } = of.halt ?? {}
-  if (isStall(gate)) return words.rolloutStalled(stage + 1)
+  const next = words.haltNext(of.rollback_target_hash !== undefined)
+  if (isStall(gate)) return [words.rolloutStalled(stage + 1), next]
   const [tripped, allowed] = describeTripped({ gate, value, limit, of: memberCountOf(of, stage) })
-  const [what, next] = words.rolloutHalted(stage + 1, tripped, allowed, valueSinceHalt(of))
+  const what = words.rolloutHalted(stage + 1, tripped, allowed, valueSinceHalt(of))
   return gate === 'health' ? [what, `${describeComplaint(failing)} ${next}`.trim()] : [what, next]
 }
 
@@ -140,6 +141,8 @@ function toSentence(
         words.applying(diagnosis.push.applied_count, diagnosis.push.target_count),
         describeUnanswered(diagnosis.push.no_status_count),
       ]
+    case 'split':
+      return [`${describeSplit(diagnosis.split)}.`, words.splitNext]
     case 'drifted':
       return words.drifted(diagnosis.count, diagnosis.total, describeDriftOf(workload))
     case 'differs': {
@@ -181,6 +184,8 @@ function toAction(diagnosis: Diagnosis, id: string): { href: string; text: strin
       return { href: `${base}/rollouts/${diagnosis.rollout.id}`, text: see.stages }
     case 'rollout':
       return { href: `${base}/rollouts/${diagnosis.push.rollout_id}`, text: see.stages }
+    case 'split':
+      return { href: `${base}/rollouts/${diagnosis.split.rolloutId}`, text: see.stages }
     case 'unhealthy':
     case 'degraded':
       return { href: `${base}/health`, text: see.health }
@@ -217,18 +222,22 @@ function ToCampaign({ of }: { of: Diagnosis }) {
   return <ActionLink href={`/campaigns/${failed.campaign_id}`}>{say(workloadTexts).see.campaign}</ActionLink>
 }
 
-/** The text that a repair helps: what failed, or what runs, where a part of that complains. */
+/** The text that a repair helps: what failed, what a rollout left, or what runs, where a part of that complains. */
 function hashToCorrect(of: Diagnosis, { workload, failing }: Pick<Told, 'workload' | 'failing'>) {
   if (of.kind === 'rolled_back') return of.trouble.config_hash
   if (of.kind === 'push_failed') return of.push.config_hash
-  const isInConfig = of.kind === 'unhealthy' && listComponents(failing).length > 0
-  return isInConfig && readOnlyReason(workload) === null ? workload.active_config_hash : undefined
+  if (of.kind === 'split') return of.split.hash
+  if (of.kind !== 'unhealthy' || listComponents(failing).length === 0) return undefined
+  if (readOnlyReason(workload) !== null) return undefined
+  const { active_config_hash: active } = workload
+  const split = splitOf(workload)
+  return split !== null && (active === undefined || split.hash === of.push?.config_hash) ? split.hash : active
 }
 
 /** Whether another config would put it right: then the reader is told what stands in the way of one. */
 const isMendedByConfig = ({ kind }: Diagnosis, workload: TabProps['workload']): boolean =>
   readOnlyReason(workload) === null &&
-  ['push_failed', 'some_failed', 'rolled_back', 'rollout_halted', 'unhealthy'].includes(kind)
+  ['push_failed', 'some_failed', 'rolled_back', 'rollout_halted', 'split', 'unhealthy'].includes(kind)
 
 /** To the editor with the text of which a repair is what helps. */
 function Correct({
@@ -281,6 +290,20 @@ function Waiting({ of: { id, waiting_approval_count: count } }: { of: TabProps['
     <div class="also">
       <p>{say(workloadTexts).say.approval(count)[0]}</p>
       {action && <ActionLink href={action.href}>{action.text}</ActionLink>}
+    </div>
+  )
+}
+
+/** How an aborted rollout left it, beside what is worse. */
+function LeftSplit({ of }: { of: TabProps['workload'] }) {
+  const split = splitOf(of)
+  if (split === null) return null
+  return (
+    <div class="also">
+      <p>{describeSplit(split)}.</p>
+      <ActionLink href={`/workloads/${of.id}/rollouts/${split.rolloutId}`}>
+        {say(workloadTexts).see.stages}
+      </ActionLink>
     </div>
   )
 }
@@ -368,6 +391,7 @@ export function WorkloadSentence(of: TabProps) {
       <ToCampaign of={diagnosis} />
       <FromOthers of={diagnosis} workload={workload} topology={of.topology} />
       {action && <ActionLink href={action.href}>{action.text}</ActionLink>}
+      {diagnosis.kind !== 'split' && <LeftSplit of={workload} />}
       {diagnosis.kind !== 'approval' && workload.waiting_approval_count > 0 && <Waiting of={workload} />}
       {isMendedByConfig(diagnosis, workload) ? (
         <WayOut

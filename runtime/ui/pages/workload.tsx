@@ -75,8 +75,10 @@ function Facts({ workload }: { workload: WorkloadRecord }) {
     <span>
       <span class="mono">{shortHash(workload.active_config_hash)}</span>
       {push?.label && push.config_hash === workload.active_config_hash && ` ${quoted(push.label)}`}
-      {running && <span class="warn"> · {describeRunning(running)}</span>}
+      {running && <span class="warn"> · {describeRunning(workload, running)}</span>}
     </span>
+  ) : running ? (
+    <span class="warn">{describeRunning(workload, running)}</span>
   ) : (
     words.noneActive
   )
@@ -90,7 +92,7 @@ function Facts({ workload }: { workload: WorkloadRecord }) {
           words.facts.version,
           <span class="mono">{describeVersions(workload.version, workload.version_mix)}</span>,
         ],
-        [running ? words.facts.wanted : words.facts.config, config],
+        [running && workload.active_config_hash ? words.facts.wanted : words.facts.config, config],
         ...(push
           ? [
               [

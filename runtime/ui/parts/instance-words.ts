@@ -1,10 +1,11 @@
+import type { Split } from '../../../lib/model/workload-states.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { HeterogeneityFlag, TopologySummary } from '../../../lib/wire/topology.ts'
 import { describeWhy } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatList, shortHash } from '../i18n/format.ts'
 import { describeReason } from '../i18n/trouble.ts'
-import { workloadTexts } from '../i18n/workload.ts'
+import { describeSplit, workloadTexts } from '../i18n/workload.ts'
 import { countValues, listDiffering, type Oddity } from '../logic/instances.ts'
 
 /** Why an instance stands out, in words. */
@@ -42,10 +43,20 @@ const SAID_BY: Partial<Record<HeterogeneityFlag, HeterogeneityFlag>> = {
   applying_remote_config: 'mixed_remote_config_statuses',
 }
 
-/** How the instances of a workload differ from each other and from what is assigned, in sentences with numbers. */
+/** What says less than who runs what an aborted rollout brought: nobody asks the others. */
+const SAID_BY_SPLIT: ReadonlySet<HeterogeneityFlag> = new Set([
+  'mixed_effective_config_hashes',
+  'mixed_remote_config_statuses',
+])
+
+/**
+ * How the instances of a workload differ from each other and from what is assigned, in sentences with numbers. `split`: how
+ * an aborted rollout left it.
+ */
 export function describeHeterogeneity(
   instances: readonly LiveInstance[],
   summary: TopologySummary,
+  split: Split | null = null,
 ): string[] {
   const words = say(workloadTexts)
   const counted = (read: (instance: LiveInstance) => string | undefined) =>
@@ -68,8 +79,11 @@ export function describeHeterogeneity(
         return words.odd.answers(describeAnswers(summary))
     }
   }
-  const { heterogeneity_reasons: reasons } = summary
+  const reasons = summary.heterogeneity_reasons.filter(
+    (reason) => split === null || !SAID_BY_SPLIT.has(reason),
+  )
+  const left = split === null ? [] : [`${describeSplit(split)}.`]
   const told = reasons.filter((reason) => !reasons.some((other) => other === SAID_BY[reason])).map(toText)
   const differing = listDiffering({ instances: [...instances], summary }).length
-  return differing > 0 ? [...told, words.odd.differ(differing)] : told
+  return [...left, ...told, ...(differing > 0 ? [words.odd.differ(differing)] : [])]
 }

@@ -375,6 +375,71 @@ describe('a staged rollout of a first config that fails', () => {
   })
 })
 
+describe('a staged rollout of a first config that is aborted', () => {
+  test('leaves a workload of which every page tells one story, and the way out', async () => {
+    for (let pod = 1; pod <= POD_COUNT; pod++)
+      connectAgent('left-split', `left-split-${pod}`, { behaviour: { kind: 'apply', delayMs: 0 } })
+    const id = await workloadId(service, 'left-split', POD_COUNT)
+    const { rollout } = await haltFirstStage(id)
+    const base = `/workloads/${id}`
+    // While it is halted, no page says that one may roll back to nothing.
+    await page.goto(base)
+    await page.getByText(/Look at the stage, then continue or abort\./).waitFor({ timeout: 30_000 })
+    await page.goto(`${base}/rollouts/${rollout}`)
+    await decide('Abort')
+    const hash = (await service.api.get(`/api${base}/config/canary/${rollout}`)).config_hash as string
+    const split = `2 run ${hash.slice(0, 7)} of an aborted rollout, 6 what they had`
+    const correct = `${base}/change?hash=${hash}`
+    const correctsIt = () => page.getByRole('link', { name: 'Correct it' }).first().getAttribute('href')
+    await page.locator('.say.t-warn').getByText(split).waitFor()
+    await expect.poll(correctsIt).toBe(correct)
+    await page.getByRole('link', { name: 'See the push' }).click()
+    await page.locator('.say.t-warn').getByText(split).waitFor()
+    // The one that fails under it stands first, and says so.
+    const first = page.getByRole('region', { name: 'Instances' }).getByRole('row').nth(1)
+    await first.getByText('unhealthy').waitFor()
+    await first.getByText(/10\.3\.0\.17/).waitFor()
+    await page.goto(base)
+    await page.getByText(split).first().waitFor()
+    await expect.poll(correctsIt).toBe(correct)
+    await page.getByText('2 applied · 0 failed · 0 waiting of 8 instances').waitFor()
+    for (const [width, theme] of [
+      [1440, 'light'],
+      [1024, 'dark'],
+      [390, 'light'],
+    ] as const)
+      for (const [at, path] of [
+        '',
+        '/configuration',
+        '/instances',
+        `/rollouts/${rollout}`,
+        `/pushes/${hash}`,
+      ].entries()) {
+        await page.setViewportSize({ width, height: 900 })
+        await page.emulateMedia({ colorScheme: theme })
+        await page.goto(`${base}${path}`)
+        await page.getByText(split).first().waitFor()
+        await expect.poll(() => page.getByText('Loading…').count()).toBe(0)
+        await page.screenshot({ path: join(SHOTS, `split-${at}-${width}-${theme}.png`) })
+      }
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.goto(`${base}/configuration`)
+    await page.locator('main .st.warn', { hasText: split }).first().waitFor()
+    await expect.poll(() => page.getByText('All instances run what is assigned.').count()).toBe(0)
+    await expect.poll(() => page.getByText('No config is assigned.').count()).toBe(0)
+    await page.goto(`${base}/instances`)
+    await page.getByText(`${split}.`).waitFor()
+    await page.goto('/?q=left-split')
+    await page.getByRole('row').filter({ hasText: 'left-split' }).getByText('aborted: 2 of 8').waitFor()
+    await page.goto('/drift')
+    const drift = page.getByRole('row').filter({ hasText: 'left-split' })
+    await drift.getByText('a rollout was aborted').waitFor()
+    await page.goto(`/changes?workload=${id}`)
+    await page.getByText('2 of 8 applied').waitFor()
+    expect(seen.complaints).toEqual([])
+  })
+})
+
 describe('instances that answer after the stages of a first config have failed', () => {
   test('count in the push as what they said, late, and nobody waits in a push that is over', async () => {
     // Pod 1 fails at once; the others of its stage answer when that has ended the push.

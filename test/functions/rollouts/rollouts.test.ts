@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { loadAssignments } from '../../../lib/fleet/state/load-push.ts'
 import { isMember } from '../../../lib/fleet/state/state.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
-import { configStateOf, deadEndOf } from '../../../lib/model/workload-states.ts'
+import { configStateOf, deadEndOf, splitOf } from '../../../lib/model/workload-states.ts'
 import { listAuditChain } from '../../../lib/store/audit.ts'
 import type { Db } from '../../../lib/store/db.ts'
 import { insertQuarantines } from '../../../lib/store/quarantines.ts'
@@ -387,6 +387,31 @@ describe('a staged rollout', () => {
       expect((await act(id, 'rollback')).status).toBe(409)
       expect((await act(id, 'abort')).json).toMatchObject({ status: 'aborted' })
       expect(await act(id, 'rollback')).toMatchObject({ status: 409, json: { code: 'rollout_ended' } })
+    })
+
+    it('tells one story everywhere once it is aborted: who runs it, and that nothing is assigned to the others', async () => {
+      const id = await start()
+      agents[0]!.apply()
+      await ctx.advance(300)
+      await act(id, 'abort')
+      await ctx.advance(1_000)
+      const get = async (path: string) => (await invoke(ctx, `GET ${path}`, { as: editor.token })).json
+      const record = (await get(`/api/workloads/${workloadId}`)) as WorkloadRecord
+      expect(splitOf(record)).toEqual({ rolloutId: id, hash: SECOND, count: 1, total: 3 })
+      expect(configStateOf(record)).toBe('split')
+      const { items } = (await get('/api/config-safety/drift')) as DriftOverview
+      const item = items.find((one) => one.workload_id === workloadId)!
+      expect(item.drift_reasons).toContain('rollout_aborted')
+      expect(item.drift_reasons).not.toContain('unmanaged')
+      expect(item).not.toHaveProperty('expected_config_hash')
+      expect(item).toMatchObject({ rollout_id: id, rollout_config_hash: SECOND })
+      expect(record.current_config_push?.outcome).toBe('aborted')
+      const [change] = (await get(`/api/changes?workload=${workloadId}`)) as ChangeRecord[]
+      expect(change).toMatchObject({ applied_count: 1, target_count: 1, instance_count: 3 })
+      // Once nobody runs it any more there is nothing to tell.
+      agents[0]!.goodbye()
+      await ctx.advance(1_000)
+      expect(splitOf((await get(`/api/workloads/${workloadId}`)) as WorkloadRecord)).toBeNull()
     })
   })
 

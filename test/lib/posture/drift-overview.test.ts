@@ -166,15 +166,21 @@ describe('buildDriftOverview', () => {
   })
 
   it('names the rollout by which a part is to run another config, and whether it waits for somebody', async () => {
-    const staged = (isHalted: boolean) =>
-      item({ rollout: { id: 'canary_1', hash: B, isHalted }, instances: [...agree(B), ...agree(A)] })
-    expect(await staged(true)).toMatchObject({
+    const staged = (status: 'under_way' | 'halted' | 'aborted', runningCount = 1) =>
+      item({
+        rollout: { id: 'canary_1', hash: B, status, runningCount },
+        instances: [...agree(B), ...agree(A)],
+      })
+    expect(await staged('halted')).toMatchObject({
       expected_config_hash: A,
       rollout_config_hash: B,
       rollout_id: 'canary_1',
       drift_reasons: ['heterogeneous_effective_config', 'rollout_halted'],
     })
-    expect((await staged(false)).drift_reasons).toContain('rollout_under_way')
+    expect((await staged('under_way')).drift_reasons).toContain('rollout_under_way')
+    expect((await staged('aborted')).drift_reasons).toContain('rollout_aborted')
+    // Once nobody runs what it brought it is over.
+    expect((await staged('aborted', 0)).drift_reasons).not.toContain('rollout_aborted')
   })
 
   it('does not say that one runs what it should whose config is not known while it is connected', async () => {
