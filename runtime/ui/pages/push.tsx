@@ -45,18 +45,19 @@ const QUANTILES = ['p50', 'p90', 'p99', 'p100'] as const
 export function ConvergenceBar({
   of,
   sickCount,
-  givenUpOf,
+  connected,
 }: {
   of: Convergence
   /** Of those that applied it, who are unhealthy with it. */
   sickCount: number
-  /** How many instances it was to reach whose stages were given up; null for any other. */
-  givenUpOf: number | null
+  /** How many instances its workload has. */
+  connected: number
 }) {
   const words = say(pushTexts)
-  const total = givenUpOf ?? of.target_count
-  // What was given up was not reached by any share.
-  const reached = (givenUpOf === null ? QUANTILES : []).flatMap((key) => {
+  // What was given up was to reach all, and no share of them tells a time.
+  const isGivenUp = of.phase === 'aborted'
+  const total = isGivenUp ? Math.max(connected, of.target_count) : of.target_count
+  const reached = (isGivenUp ? [] : QUANTILES).flatMap((key) => {
     const ms = of.times_ms[key]
     return ms === null ? [] : [[key, ms] as const]
   })
@@ -151,6 +152,27 @@ function Sentence({
   )
 }
 
+/** What became of an instance, and that it is ill though it applied the config. */
+const TargetState = ({
+  of: row,
+  push,
+  isSick,
+}: {
+  of: ConvergenceTarget
+  push: Pick<Convergence, 'ended_at'>
+  isSick: boolean
+}) => (
+  <>
+    {isSick && (
+      <Mark tone="bad" shape="cross">
+        {say(rolloutTexts).unhealthyNow}
+      </Mark>
+    )}{' '}
+    <PushMark state={row.state} />
+    {isLateAnswer(row, push) && <span class="muted"> {say(pushTexts).late}</span>}
+  </>
+)
+
 function Targets({
   label,
   rows,
@@ -198,13 +220,7 @@ function Targets({
               </a>
             </td>
             <td>
-              {sick.has(row.instance_uid) && (
-                <Mark tone="bad" shape="cross">
-                  {say(rolloutTexts).unhealthyNow}
-                </Mark>
-              )}{' '}
-              <PushMark state={row.state} />
-              {isLateAnswer(row, of) && <span class="muted"> {words.late}</span>}
+              <TargetState of={row} push={of} isSick={sick.has(row.instance_uid)} />
             </td>
             <td class="n">{row.duration_ms === undefined ? '–' : formatDuration(row.duration_ms)}</td>
             <td class="mono">{row.version ?? '–'}</td>
@@ -304,6 +320,10 @@ const sickMembers = (rollout: RolloutRecord | null): ReadonlyMap<string, Rollout
       .map((target) => [target.instance_uid, target]),
   )
 
+/** Those that are unhealthy with it first; the order is otherwise as it was: those that need attention first. */
+const sickFirst = (rows: readonly ConvergenceTarget[], sick: ReadonlyMap<string, unknown>) =>
+  [...rows].sort((a, b) => Number(sick.has(b.instance_uid)) - Number(sick.has(a.instance_uid)))
+
 function Body({
   of,
   push,
@@ -325,10 +345,6 @@ function Body({
   const named = { workloadId: of.workload_id, nameOf, groups: push?.error_groups }
   const sick = sickMembers(rollout)
   const told = { ...named, of, sick }
-  // Stable, so that otherwise the order stays: those that need attention first.
-  const targets = [...of.targets].sort(
-    (a, b) => Number(sick.has(b.instance_uid)) - Number(sick.has(a.instance_uid)),
-  )
   return (
     <div class="stack" style={{ marginTop: '16px' }}>
       <Sentence of={of} push={push} history={history} workload={workload} />
@@ -336,11 +352,7 @@ function Body({
       {push && asked?.break_glass && <BrokenGlass push={push} asked={asked} />}
       {push && <Request push={push} history={history} asked={asked} />}
       {rollout && <StageBar of={rollout} instanceCount={connected} />}
-      <ConvergenceBar
-        of={of}
-        sickCount={sick.size}
-        givenUpOf={of.phase === 'aborted' ? Math.max(connected, of.target_count) : null}
-      />
+      <ConvergenceBar of={of} sickCount={sick.size} connected={connected} />
       <Causes {...named} />
       <section hidden={of.stragglers.length === 0}>
         <h2>{words.stragglers}</h2>
@@ -357,7 +369,7 @@ function Body({
           {of.targets.length < of.target_count && (
             <p class="muted">{words.more(of.targets.length, of.target_count)}</p>
           )}
-          <Targets label={words.targets} rows={targets} {...told} />
+          <Targets label={words.targets} rows={sickFirst(of.targets, sick)} {...told} />
         </section>
       )}
       {of.joiners.length > 0 && (
