@@ -195,6 +195,7 @@ import usersAcceptLinkRequest from '../functions/users/accept-link-request.ts'
 import usersCreate from '../functions/users/create.ts'
 import usersLinkRequests from '../functions/users/link-requests.ts'
 import usersList from '../functions/users/list.ts'
+import usersNames from '../functions/users/names.ts'
 import usersRefuseLinkRequest from '../functions/users/refuse-link-request.ts'
 import usersRemove from '../functions/users/remove.ts'
 import usersUpdate from '../functions/users/update.ts'
@@ -423,6 +424,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'users/create', definition: usersCreate },
   { id: 'users/link-requests', definition: usersLinkRequests },
   { id: 'users/list', definition: usersList },
+  { id: 'users/names', definition: usersNames },
   { id: 'users/refuse-link-request', definition: usersRefuseLinkRequest },
   { id: 'users/remove', definition: usersRemove },
   { id: 'users/update', definition: usersUpdate },

@@ -125,6 +125,26 @@ export async function findAccountSaid(db: Db, said: string): Promise<{ id: strin
   return rows.length === 1 ? rows[0]! : null
 }
 
+/** What these accounts are called; those that are gone are left out. */
+export async function listNamesOf(db: Db, ids: readonly string[]): Promise<{ id: string; name: string }[]> {
+  return db.query<{ id: string; name: string }>(
+    `SELECT id::text AS id, email AS name FROM users WHERE id::text = ANY($1::text[]) ORDER BY email, id`,
+    [ids],
+  )
+}
+
+/** What administrators are called, whoever signed in last first; at most `most`. */
+export async function listAdministratorNames(db: Db, most: number): Promise<string[]> {
+  const rows = await db.query<{ name: string }>(
+    `SELECT u.email AS name FROM users u
+     WHERE u.kind <> 'service' AND EXISTS (
+       SELECT FROM user_groups m JOIN groups g ON g.id = m.group_id WHERE m.user_id = u.id AND g.role = 'administrator')
+     ORDER BY u.last_login_at DESC NULLS LAST, u.email LIMIT $1`,
+    [most],
+  )
+  return rows.map(({ name }) => name)
+}
+
 /** The key of a user in the order of `listUsers`. */
 export const userKey = (user: User): CursorKey => [user.createdAt.getTime(), user.id]
 

@@ -156,6 +156,22 @@ export const PasswordRequest = named(
 )
 export type PasswordRequest = Sent<typeof PasswordRequest>
 
+export const PeopleNames = named(
+  'PeopleNames',
+  '`GET /api/people`: what people are called, for whatever names them by their ids alone.',
+  type({
+    people: note(
+      'Those who were asked for, service accounts too; who is gone is left out.',
+      array(type({ id: string(), name: string() })),
+    ),
+    administrators: note(
+      'The three administrators who signed in last: one of them is asked for what only they may.',
+      array(string()),
+    ),
+  }),
+)
+export type PeopleNames = Infer<typeof PeopleNames>
+
 export const UserRecord = named(
   'UserRecord',
   'A user as an administrator sees it.',

@@ -30,7 +30,8 @@ export const whyClassTexts = defineTexts({
       `Its labels were changed so that less is asked: until ${until} the stricter rule holds, unless somebody else accepts the change.`,
     setOne: sectionTexts.en.labels,
     setMany: sectionTexts.en['label-rules'],
-    ask: `An administrator sets it in the settings, under “${sectionTexts.en.labels}” or “${sectionTexts.en['label-rules']}”.`,
+    ask: (who: string) =>
+      `An administrator${who && ` (${who})`} sets it in the settings, under “${sectionTexts.en.labels}” or “${sectionTexts.en['label-rules']}”.`,
   },
   fr: {
     title: 'Pour les approbations',
@@ -51,6 +52,7 @@ export const whyClassTexts = defineTexts({
       `Ses étiquettes ont changé et moins est demandé : jusqu’au ${until} vaut la règle la plus stricte, sauf si quelqu’un d’autre accepte le changement.`,
     setOne: sectionTexts.fr.labels,
     setMany: sectionTexts.fr['label-rules'],
-    ask: `Un administrateur la pose dans les réglages, sous « ${sectionTexts.fr.labels} » ou « ${sectionTexts.fr['label-rules']} ».`,
+    ask: (who: string) =>
+      `Un administrateur${who && ` (${who})`} la pose dans les réglages, sous « ${sectionTexts.fr.labels} » ou « ${sectionTexts.fr['label-rules']} ».`,
   },
 })

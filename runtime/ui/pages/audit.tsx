@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
 import type {
   AuditEventRecord,
   AuditPage as AuditPageRecord,
@@ -15,7 +16,7 @@ import { commentOf, isWhatIsFrozen, readDetail } from '../logic/audit-detail.ts'
 import { breakable } from '../parts/breakable.tsx'
 import { Action, TextField } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { NamedFact, usePeople } from '../parts/fact-value.tsx'
+import { NamedFact, peopleIn, usePeople } from '../parts/fact-value.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Pairs } from '../parts/page.tsx'
 import { Moment } from '../parts/state.tsx'
@@ -276,8 +277,8 @@ function Filters() {
 
 function Events({ page, offset }: { page: AuditPageRecord; offset: number }) {
   const words = say(auditTexts)
-  const people = usePeople()
   const { available, events, total } = page
+  const people = usePeople(useMemo(() => peopleIn(events), [events]))
   if (!available) return <p class="empty">{words.away}</p>
   if (events.length === 0) return <p class="empty">{words.none}</p>
   const turnTo = (start: number) => setQuery({ offset: start > 0 ? String(start) : null }, false)

@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks'
 import type { EvidenceItem, EvidencePack, EvidenceSection } from '../../../lib/wire/reports.ts'
 import { language, say } from '../i18n/define.ts'
 import { formatExact, shortHash } from '../i18n/format.ts'
@@ -10,7 +11,7 @@ import {
   describeWarning,
 } from '../i18n/report-items.ts'
 import { reportTexts } from '../i18n/reports.ts'
-import { type FactSubject, NamedFact, usePeople } from '../parts/fact-value.tsx'
+import { type FactSubject, NamedFact, peopleIn, usePeople } from '../parts/fact-value.tsx'
 import { Pairs, Sheet } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
 import { ReportSummary } from './report-summary.tsx'
@@ -157,7 +158,7 @@ function SectionTable({
 /** An evidence pack as a readable page. */
 export function ReportView({ pack }: { pack: EvidencePack }) {
   const words = say(reportTexts)
-  const people = usePeople()
+  const people = usePeople(useMemo(() => peopleIn(pack.sections), [pack]))
   const signature = pack.signatures?.[0]
   return (
     <div class="report">

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { shortHash } from '../i18n/format.ts'
 import { api } from '../state/endpoints.ts'
-import { may, me } from '../state/session.ts'
+import { may } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { WorkloadLink } from './workload-link.tsx'
 
@@ -11,14 +11,21 @@ export interface FactSubject {
   configHash: string | undefined
 }
 
-/** E-mails by the ids of users: one's own, and everybody's for those who manage users. */
-export function usePeople(): ReadonlyMap<string, string> {
-  const users = useResource(may('users:manage') ? 'users' : null, (abort) => api.users(abort))
-  const own: [string, string][] = !me.value ? [] : [[me.value.id, me.value.email]]
-  return new Map([...own, ...(users.data ?? []).map(({ id, email }): [string, string] => [id, email])])
-}
-
 const PERSON = /user:([0-9a-f-]{36})/g
+/** So many people are asked for by name; whoever comes after them is shown by id. */
+const NAMED_MAX = 200
+
+/** The ids of the people in something that is shown, each once. */
+export const peopleIn = (shown: unknown): string[] =>
+  [...new Set([...(JSON.stringify(shown) ?? '').matchAll(PERSON)].map(([, id]) => id!))].slice(0, NAMED_MAX)
+
+/** What the people of these ids are called, by their ids. */
+export function usePeople(ids: readonly string[]): ReadonlyMap<string, string> {
+  const { data } = useResource(ids.length === 0 ? null : `people:${ids.join()}`, (abort) =>
+    api.people(ids, abort),
+  )
+  return new Map((data?.people ?? []).map(({ id, name }) => [id, name]))
+}
 
 /** A text with the names of the people in it whose ids are known; each id stays beside its name, or is its title. */
 export function NamedPeople({
@@ -38,7 +45,7 @@ export function NamedPeople({
         const email = people.get(piece)
         return (
           <span key={at} title={isShort ? `user:${piece}` : undefined}>
-            {email !== undefined && <a href="/settings/users">{email}</a>}{' '}
+            {email !== undefined && (may('users:manage') ? <a href="/settings/users">{email}</a> : email)}{' '}
             {isShort ? (
               email === undefined && `user:${shortId(piece)}`
             ) : (

@@ -3,7 +3,7 @@ import { trustedAmong } from '../../../lib/model/labels.ts'
 import type { ApprovalOutlook, ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
-import { formatExact } from '../i18n/format.ts'
+import { formatExact, formatList } from '../i18n/format.ts'
 import { whyClassTexts } from '../i18n/why-class.ts'
 import { api } from '../state/endpoints.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
@@ -39,6 +39,7 @@ export function WhyClass({
   const given = naming?.by === 'trusted' ? set?.rule_labels[naming.key] : undefined
   const rule = given === undefined || given.is_overruled ? '' : given.rule_name
   const mayChange = unlessEverywhere('settings:manage') === null
+  const { data: others } = useResource(mayChange ? null : 'people', (abort) => api.people([], abort))
   const isOfLabels = naming === null || naming.by === 'trusted' || approvalClass === 'unlabelled'
   return (
     <p class="muted" role="note">
@@ -56,7 +57,7 @@ export function WhyClass({
             </a>
           </>
         ) : (
-          words.ask
+          words.ask(formatList(others?.administrators ?? []))
         ))}
     </p>
   )

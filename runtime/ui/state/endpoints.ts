@@ -75,6 +75,7 @@ import type {
   LinkRequestRecord,
   ManagedGroupRecord,
   PasswordRequest,
+  PeopleNames,
   ServiceAccountChanged,
   ServiceAccountCreateRequest,
   ServiceAccountRecord,
@@ -432,6 +433,8 @@ export const api = {
   updateGroup: (id: string, request: GroupUpdateRequest) =>
     call<ManagedGroupRecord>('PUT', `/api/groups/${e(id)}`, { json: request }),
   deleteGroup: (id: string) => call<void>('DELETE', `/api/groups/${e(id)}`),
+  people: (ids: readonly string[], signal?: Signal) =>
+    call<PeopleNames>('GET', '/api/people', { signal, query: { ids: ids.join(',') || undefined } }),
   users: (signal?: Signal) => call<UserRecord[]>('GET', '/api/users', { signal }),
   createUser: (request: UserCreateRequest) => call<UserRecord>('POST', '/api/users', { json: request }),
   updateUser: (id: string, request: UserUpdateRequest) =>

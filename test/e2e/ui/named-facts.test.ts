@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { findBarriers } from './support/browser.ts'
+import { findBarriers, signIn, visit } from './support/browser.ts'
 import { GATEWAY_FASTER } from './support/scene.ts'
-import { connectManaged, page, seen, service, useStage } from './support/stage.ts'
+import { browser, connectManaged, page, seen, service, useStage } from './support/stage.ts'
 
+const EDITOR = { email: 'nadia@example.com', password: 'long enough to pass' }
 let id = ''
 let request = ''
 
@@ -11,6 +12,7 @@ useStage({
   async prepare() {
     id = await connectManaged('named', { behaviour: { kind: 'apply', delayMs: 50 } })
     const draft = { draft_yaml: GATEWAY_FASTER, comment: 'Faster batches' }
+    await service.api.post('/api/users', { ...EDITOR, groups: ['editor'] }, 201)
     request = (await service.api.post(`/api/workloads/${id}/config/approvals`, draft, 201)).id
   },
 })
@@ -70,4 +72,16 @@ test('an evidence pack names people and workloads beside their ids, and leads to
   expect(sideways).toBe(0)
   expect(await findBarriers(page)).toEqual([])
   expect(seen.complaints).toEqual([])
+})
+
+test('an editor, who may not list the users, reads names there as well', async () => {
+  const theirs = await visit(browser, service.url)
+  await signIn(theirs.page, EDITOR)
+  await theirs.page.goto(`/reports?ids=${id}`)
+  await theirs.page.getByRole('button', { name: 'Preview' }).click()
+  const short = theirs.page.getByRole('region', { name: 'In short' })
+  await short.getByText('admin@example.com').first().waitFor()
+  expect(await short.textContent()).not.toMatch(/user:/)
+  expect(await theirs.page.locator('.report a[href="/settings/users"]').count()).toBe(0)
+  await theirs.context.close()
 })

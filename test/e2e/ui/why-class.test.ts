@@ -53,9 +53,10 @@ test('an editor reads whom to ask', async () => {
   await theirs.page.goto(`/workloads/${id}/changes/${ask}`)
   const said = theirs.page.getByRole('note').filter({ hasText: UNLABELLED })
   await said
-    .getByText('An administrator sets it in the settings, under “Trusted labels” or “Label rules”.', {
-      exact: false,
-    })
+    .getByText(
+      'An administrator (admin@example.com) sets it in the settings, under “Trusted labels” or “Label rules”.',
+      { exact: false },
+    )
     .waitFor()
   expect(await said.getByRole('link').count()).toBe(0)
   await theirs.context.close()
