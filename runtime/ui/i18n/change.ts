@@ -55,6 +55,7 @@ export const changeTexts = defineTexts({
     startTemplate: 'Start from a template',
     discard: 'Start over',
     bringBack: 'Bring back my draft',
+    keptHere: 'Your draft is kept in this tab only.',
     checks: 'Checks',
     checking: 'Checking…',
     check: {
@@ -289,6 +290,7 @@ export const changeTexts = defineTexts({
     startTemplate: 'Partir d’un modèle',
     discard: 'Recommencer',
     bringBack: 'Reprendre mon brouillon',
+    keptHere: 'Votre brouillon n’est gardé que dans cet onglet.',
     checks: 'Contrôles',
     checking: 'Contrôle…',
     check: {

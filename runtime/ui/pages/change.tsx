@@ -31,7 +31,7 @@ import { Head } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { headingOf } from '../parts/workload-link.tsx'
-import { keepDraft, readDraft, readDraftAside, setDraftAside } from '../state/drafts.ts'
+import { keepDraft, readDraft, readDraftAside, readDraftFrom, setDraftAside } from '../state/drafts.ts'
 import { api } from '../state/endpoints.ts'
 import { callOf } from '../state/names.ts'
 import { navigate, query, setQuery } from '../state/router.ts'
@@ -249,28 +249,40 @@ function useDraftAside(workloadId: string) {
   }
 }
 
+/** What the address says to start from; null where it says nothing. */
+function ownStart(): string | null {
+  const [template, hash] = ['template', 'hash'].map((key) => query.value.get(key) ?? '')
+  return template || hash ? `${template}:${hash}` : null
+}
+
 /**
  * The draft's text: kept in the browser while it differs from its start. Somebody can start over, and for a while
  * restore what was written.
  */
 function useDraft(workload: WorkloadRecord, base: Base) {
-  const hasOwnStart = query.value.has('template') || query.value.has('hash')
-  const text = useSignal(hasOwnStart ? base.start : (readDraft(workload.id) ?? base.start))
+  const start = ownStart()
+  const hasOwnStart = start !== null
+  const kept = useMemo(
+    () => (start === null ? readDraft(workload.id) : readDraftFrom(workload.id, start)),
+    [],
+  )
+  const text = useSignal(kept ?? base.start)
   const revision = useSignal(0)
   const aside = useDraftAside(workload.id)
   // What was being written is there to be brought back where the address says to start from something else.
   useEffect(() => {
-    const left = hasOwnStart ? readDraft(workload.id) : null
+    const left = kept === null ? readDraft(workload.id) : null
     if (left !== null && left !== base.start) aside.set(left)
   }, [])
-  useEffect(() => keepDraft(workload.id, text.value === base.start ? null : text.value), [text.value, base])
+  const isOwn = text.value !== base.start
+  useEffect(() => keepDraft(workload.id, isOwn ? text.value : null, start), [text.value, base])
   const replace = (next: string) => {
     text.value = next
     revision.value++
   }
   const startOver = () => {
-    const isOwn = base.failedHash !== null && !hasOwnStart
-    const fresh = isOwn
+    const startsBroken = base.failedHash !== null && !hasOwnStart
+    const fresh = startsBroken
       ? base.start
       : base.isReported
         ? baseOfReport(base.running, '')
@@ -283,7 +295,7 @@ function useDraft(workload: WorkloadRecord, base: Base) {
     aside.set(null)
     if (back) replace(back.text)
   }
-  return { text, revision, replace, startOver, bringBack, isAside: aside.draft !== null }
+  return { text, revision, replace, startOver, bringBack, isOwn, isAside: aside.draft !== null }
 }
 
 type DraftState = ReturnType<typeof useDraft>
@@ -332,7 +344,7 @@ function DraftPane({
         <Action isPressed={isComparing} onClick={() => setQuery({ view: 'compare' })}>
           {words.compare}
         </Action>
-        <span class="grow" />
+        <span class="grow muted small">{draft.isOwn && words.keptHere}</span>
         {draft.isAside && <Action onClick={draft.bringBack}>{words.bringBack}</Action>}
         <Action kind="plain" onClick={draft.startOver}>
           {words.discard}
@@ -514,7 +526,7 @@ export function ChangePage({ params }: { params: Record<string, string> }) {
   const workload = useResource(`workload:${id}`, (abort) => api.workload(id, abort), touchesWorkload(id))
   const standing = useStanding(id)
   const git = useInGit(id, standing)
-  const start = `${query.value.get('template') ?? ''}:${query.value.get('hash') ?? ''}`
+  const start = ownStart() ?? ''
   const mayRead = may('config:read_content')
   const base = useResource(workload.data && mayRead ? `base:${id}:${start}` : null, (abort) =>
     loadBase(workload.data!, abort),

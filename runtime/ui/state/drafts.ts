@@ -1,4 +1,5 @@
 const keyOf = (workloadId: string) => `muster.draft.${workloadId}`
+const startKeyOf = (workloadId: string) => `muster.draft-start.${workloadId}`
 const asideKeyOf = (workloadId: string) => `muster.draft-aside.${workloadId}`
 
 /** How long a draft can be restored after somebody started over, in milliseconds. */
@@ -25,8 +26,15 @@ function keep(key: string, text: string | null): void {
  */
 export const readDraft = (workloadId: string): string | null => sessionStorage.getItem(keyOf(workloadId))
 
-/** Keep the draft of a workload; null forgets it. */
-export const keepDraft = (workloadId: string, text: string | null): void => keep(keyOf(workloadId), text)
+/** The draft of a workload that was begun from the same start, as its address says it; null for any other. */
+export const readDraftFrom = (workloadId: string, start: string): string | null =>
+  sessionStorage.getItem(startKeyOf(workloadId)) === start ? readDraft(workloadId) : null
+
+/** Keep the draft of a workload with what it was begun from, where its address says that; null forgets it. */
+export function keepDraft(workloadId: string, text: string | null, start: string | null = null): void {
+  keep(keyOf(workloadId), text)
+  keep(startKeyOf(workloadId), text === null ? null : start)
+}
 
 /** Begin a draft of a workload with a text; what was being written there is kept aside. */
 export function beginDraft(workloadId: string, text: string): void {

@@ -149,6 +149,25 @@ test('a draft that is being written is kept aside where a request is edited as a
   expect(seen.complaints).toEqual([])
 })
 
+test('what is written where the address says what to start from outlives a reload, and the page says where it is kept', async () => {
+  const mended = await connectManaged('mended')
+  const first = await pushAndSettle(service, mended, GATEWAY_FASTER)
+  await pushAndSettle(service, mended, GATEWAY)
+  await page.goto(`/workloads/${mended}/change?hash=${first}`)
+  const editor = page.getByRole('textbox', { name: 'Draft' })
+  await editor.getByText('2s').first().waitFor()
+  await typeOwn()
+  await page.getByText('Your draft is kept in this tab only.').waitFor()
+  await page.reload()
+  await editor.getByText(ownWords).waitFor()
+  await expect.poll(() => page.getByRole('button', { name: 'Bring back my draft' }).count()).toBe(0)
+  // From another start it is what was asked for, and what was written can be brought back.
+  await page.goto(`/workloads/${mended}/change?hash=reported`)
+  await page.getByRole('button', { name: 'Bring back my draft' }).click()
+  await editor.getByText(ownWords).waitFor()
+  expect(seen.complaints).toEqual([])
+})
+
 test('the editor says that another config became active meanwhile, and compares with that one when it is asked to', async () => {
   const mover = await connectManaged('mover')
   await page.goto(`/workloads/${mover}/change`)
