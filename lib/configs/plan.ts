@@ -6,12 +6,13 @@ import type { PolicyEvaluation } from '../wire/policy.ts'
 import type { ValidationResult } from '../wire/validation.ts'
 import { type ComponentRef, excludedInstances } from './check/components.ts'
 import type { ConfigTarget } from './check/target.ts'
+import { ruleTitle } from './diff/rules.ts'
 import { listFailing, type WeighedRisk, weighRisks } from './mend.ts'
 import { riskOfTakeOver, TAKES_OVER, takesOver } from './take-over.ts'
 
-const FAILED_HERE = { code: 'failed_here', reason: 'This config failed here when it was last pushed.' }
+const FAILED_HERE = { code: 'failed_here', reason: ruleTitle('failed_here') }
 const NO_RISK: WeighedRisk = { severity: 'none', mended: [], highCount: 0 }
-const MENDS = { code: 'mends_unreachable', reason: 'No instance can reach the destination that it replaces.' }
+const MENDS = { code: 'mends_unreachable', reason: ruleTitle('mends_unreachable') }
 
 /** Everything that a plan is made of. */
 export interface PlanFacts {

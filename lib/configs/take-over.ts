@@ -1,4 +1,5 @@
 import type { ComparedWith, RiskLevel } from '../wire/plan.ts'
+import { RISK_RULES } from './diff/rules.ts'
 
 /**
  * What every push risks to a workload that runs no config from here: what its instances report to run is replaced, and
@@ -6,8 +7,7 @@ import type { ComparedWith, RiskLevel } from '../wire/plan.ts'
  */
 export const TAKES_OVER = {
   rule: 'takes_over',
-  title: 'It replaces what the instances report to run, and there is no earlier config to go back to.',
-  risk: 'medium',
+  ...RISK_RULES.takes_over,
 } as const
 
 /** Whether a change is the one that takes over what instances report to run. */

@@ -11,6 +11,7 @@ import { hostsOf } from './endpoints.ts'
 import { guardRule, isDropping, isSampling, weakensRedaction } from './guards.ts'
 import { type ComparedConfig, type ComparedPart, maxRisk, partRef, sectionIds } from './model.ts'
 import { type Renamings, storesByItsId } from './renamings.ts'
+import { ruleRisk } from './rules.ts'
 
 /** One field of a component that differs, before anything is masked. */
 export interface FieldChange {
@@ -299,20 +300,6 @@ function isStrongChange(before: ConfigValue | undefined, after: ConfigValue | un
   if (Number.isNaN(old) || Number.isNaN(now) || old === 0) return false
   return now / old <= 0.5 || now / old >= 2 || (old === 100 && now < 100)
 }
-
-/** How risky a rule makes its component. */
-export function ruleRisk(rule: string): RiskLevel {
-  return MEDIUM_RULES.has(rule) ? 'medium' : 'high'
-}
-
-const MEDIUM_RULES = new Set([
-  'sampling_policy_modified',
-  'memory_limit_lowered',
-  'memory_limit_raised',
-  'delivery_guard_weakened',
-  'dropping_processor_added',
-  'stored_state_left_behind',
-])
 
 function removalRule({ category, id, settings }: ComparedPart): string | null {
   if (category === 'exporters') return 'exporter_removed'

@@ -8,6 +8,7 @@ import { isSecretKey, MASK, redactName, redactString, redactUrl } from '../redac
 import { type ConfigValue, isObject, lastName, sortedKeys } from '../yaml/value.ts'
 import { type ComparedConfig, type ComparedPart, maxRisk, partRef } from './model.ts'
 import type { Renamings } from './renamings.ts'
+import { ruleRisk } from './rules.ts'
 
 /** Keys below which exporters name several addresses, as a list or with commas: Kafka, Elasticsearch, load balancing. */
 const LIST_KEYS = new Set(['brokers', 'endpoints', 'hostnames', 'addresses', 'servers', 'urls'])
@@ -210,7 +211,7 @@ function judgeAdded(
 ): { risk: RiskLevel; rules: string[] } {
   if (isNewDestination) return { risk: 'high', rules: [] }
   return category === 'exporters' && isKnownExporter
-    ? { risk: 'high', rules: ['destination_added'] }
+    ? { risk: ruleRisk('destination_added'), rules: ['destination_added'] }
     : { risk: 'low', rules: [] }
 }
 
@@ -225,8 +226,8 @@ function judge(
   const after = readAddress(right.text, kind)
   const isDowngrade = before?.scheme === 'https' && after?.scheme === 'http'
   const downgrade = isDowngrade ? ['transport_security_weakened'] : []
-  if (part.category === 'receivers')
-    return { risk: 'medium', rules: ['receiver_endpoint_exposure_changed', ...downgrade] }
+  const of = (rule: string) => ({ risk: ruleRisk(rule), rules: [rule, ...downgrade] })
+  if (part.category === 'receivers') return of('receiver_endpoint_exposure_changed')
   const isMoved =
     !before ||
     !after ||
@@ -234,10 +235,10 @@ function judge(
     before.port !== after.port ||
     before.scheme !== after.scheme
   if (part.category === 'exporters' && kind !== 'generic' && isMoved) {
-    return { risk: 'high', rules: ['otlp_endpoint_changed', ...downgrade] }
+    return of('otlp_endpoint_changed')
   }
   if (part.category === 'exporters' && before?.host !== after?.host) {
-    return { risk: 'high', rules: ['destination_changed', ...downgrade] }
+    return of('destination_changed')
   }
   return { risk: maxRisk(['medium', isDowngrade ? 'high' : 'none']), rules: downgrade }
 }

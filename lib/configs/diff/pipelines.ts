@@ -7,6 +7,7 @@ import { type ConfigValue, isObject, type PipelineSection, sortedKeys } from '..
 import { guardRule } from './guards.ts'
 import { type ComparedConfig, maxRisk, sectionIds } from './model.ts'
 import type { Renamings } from './renamings.ts'
+import { ruleRisk } from './rules.ts'
 
 type RefChange = DiffPipeline['component_ref_changes'][number]
 
@@ -170,11 +171,15 @@ function removedRef(
   const common = { section, component_id: redactName(id), kind: 'removed' as const, from_index: index }
   if (section === 'exporters') {
     return isLast
-      ? { ...common, risk: 'high', reason: 'pipeline_broken' }
-      : { ...common, risk: 'medium', reason: 'pipeline_exporter_set_changed' }
+      ? { ...common, risk: ruleRisk('pipeline_broken'), reason: 'pipeline_broken' }
+      : {
+          ...common,
+          risk: ruleRisk('pipeline_exporter_set_changed'),
+          reason: 'pipeline_exporter_set_changed',
+        }
   }
   const guard = section === 'processors' ? guardRule(id, base.parts.get(`processors:${id}`)?.settings) : null
-  return guard ? { ...common, risk: 'high', reason: guard } : { ...common, risk: 'medium' }
+  return guard ? { ...common, risk: ruleRisk(guard), reason: guard } : { ...common, risk: 'medium' }
 }
 
 type Occurrences = Map<string, { id: string; index: number }>
@@ -208,7 +213,7 @@ function movedRefs(section: PipelineSection, left: Occurrences, right: Occurrenc
     // Data passes processors one after the other; the order of receivers and of exporters means nothing.
     return [
       section === 'processors'
-        ? { ...moved, risk: 'medium', reason: 'processor_order_changed' }
+        ? { ...moved, risk: ruleRisk('processor_order_changed'), reason: 'processor_order_changed' }
         : { ...moved, risk: 'low' },
     ]
   })

@@ -2,34 +2,10 @@ import { compareText } from '../../model/text-order.ts'
 import type { DiffEndpoint, DiffPipeline, DiffRiskItem, DiffSecurityItem } from '../../wire/diff.ts'
 import type { RiskLevel } from '../../wire/plan.ts'
 import { redactName, redactValue } from '../redact/redact.ts'
-import { type ComponentDifference, fieldPath, ruleRisk } from './components.ts'
+import { type ComponentDifference, fieldPath } from './components.ts'
 import { type ComparedConfig, partRef, riskRank, sectionIds } from './model.ts'
 import { lost } from './pipelines.ts'
-
-const REASONS: Readonly<Record<string, string>> = {
-  auth_header_modified: 'Auth/header modified',
-  batch_processor_removed_from_pipeline: 'Batch processor removed from pipeline',
-  delivery_guard_weakened: 'Queue or retry switched off',
-  destination_added: 'New destination',
-  destination_changed: 'Destination changed',
-  dropping_processor_added: 'Data is dropped that was kept',
-  exporter_removed: 'Exporter removed',
-  memory_limit_lowered: 'Memory limit lowered',
-  memory_limit_raised: 'Memory limit raised',
-  memory_limiter_removed_from_pipeline: 'Memory limiter removed from pipeline',
-  otlp_endpoint_changed: 'OTLP endpoint changed',
-  pipeline_broken: 'Pipeline broken',
-  pipeline_exporter_set_changed: 'Pipeline exporter set changed',
-  processor_order_changed: 'Processor order changed',
-  redaction_removed: 'Redaction removed',
-  redaction_weakened: 'Redaction weakened',
-  receiver_endpoint_exposure_changed: 'Receiver endpoint exposure changed',
-  sampling_guard_removed: 'Sampling guard removed',
-  sampling_policy_modified: 'Sampling policy modified',
-  sampling_rate_strongly_changed: 'Sampling rate strongly changed',
-  stored_state_left_behind: 'Stored data stays behind',
-  transport_security_weakened: 'Transport security weakened',
-}
+import { ruleRisk, ruleTitle } from './rules.ts'
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   auth_header_modified: 'Credentials or headers differ; the receiving side may refuse the data.',
@@ -77,7 +53,7 @@ export function securityItems(differences: readonly ComponentDifference[]): Diff
           ...(field.hasAfter ? { after: redactValue(field.after, keys) } : {}),
           risk: 'high',
           rules: [rule],
-          message: `${REASONS[rule]} at ${path}.`,
+          message: `${ruleTitle(rule)} at ${path}.`,
         },
       ]
     }),
@@ -111,7 +87,7 @@ export function riskItems(
   for (const id of destinations) {
     const path = redactName(`exporters.${id}`)
     const users = pipelinesOf(configs.target, id)
-    add(`destination_added:${path}`, 'destination_added', 'high', [path], users)
+    add(`destination_added:${path}`, 'destination_added', ruleRisk('destination_added'), [path], users)
   }
   for (const pipeline of pipelines) pipelineItems(pipeline, configs, add)
   for (const { rules, field_path, risk, component } of endpoints) {
@@ -119,7 +95,8 @@ export function riskItems(
       add(`${rule}:${field_path}`, rule, risk, [field_path], impacted.get(component.path) ?? [])
   }
   for (const { rules, path, component } of security) {
-    for (const rule of rules) add(`${rule}:${path}`, rule, 'high', [path], impacted.get(component.path) ?? [])
+    for (const rule of rules)
+      add(`${rule}:${path}`, rule, ruleRisk(rule), [path], impacted.get(component.path) ?? [])
   }
   return [...items.values()].sort((a, b) => riskRank(b.risk) - riskRank(a.risk) || compareText(a.id, b.id))
 }
@@ -157,10 +134,7 @@ function item(id: string, rule: string, risk: RiskLevel, paths: string[], affect
     risk,
     category: categoryOf(rule),
     rule,
-    title:
-      rule === 'pipeline_removed'
-        ? `Pipeline ${affected[0]} removed`
-        : (REASONS[rule] ?? rule.replaceAll('_', ' ')),
+    title: rule === 'pipeline_removed' ? `Pipeline ${affected[0]} removed` : ruleTitle(rule),
     description: DESCRIPTIONS[rule] ?? '',
     affected_paths: paths,
     affected_pipelines: affected,

@@ -15,8 +15,11 @@ export const approvalTexts = defineTexts({
       closed: 'Nothing was rejected, withdrawn or retired.',
     },
     noneWithin: 'There is none within your scope.',
-    riskMeans:
-      'High risk: telemetry or a protection may be lost, or a destination is another one. Medium risk: a limit, a sampling or a component on the way changes. Low risk: none of that was seen.',
+    risks: {
+      title: 'What makes a risk high or medium',
+      other: 'A receiver is added, or anything else is removed',
+      low: 'Low risk: none of that was seen. A limit or a component that is only added is none.',
+    },
     untitled: 'Change without a comment',
     instances: (count: number) => `${formatNumber(count)} ${plural(count, 'instance', 'instances')}`,
     forYou: 'It waits for you.',
@@ -46,8 +49,11 @@ export const approvalTexts = defineTexts({
       closed: 'Rien n’a été rejeté, retiré ou remplacé.',
     },
     noneWithin: 'Il n’y en a aucune dans votre périmètre.',
-    riskMeans:
-      'Risque élevé : de la télémétrie ou une protection peut se perdre, ou une destination change. Risque moyen : une limite, un échantillonnage ou un composant du parcours change. Risque faible : rien de cela n’a été vu.',
+    risks: {
+      title: 'Ce qui rend un risque élevé ou moyen',
+      other: 'Un récepteur est ajouté, ou autre chose est retiré',
+      low: 'Risque faible : rien de cela n’a été vu. Une limite ou un composant seulement ajoutés n’en sont pas.',
+    },
     untitled: 'Changement sans commentaire',
     instances: (count: number) => `${formatNumber(count)} ${plural(count, 'instance', 'instances')}`,
     forYou: 'Elle vous attend.',

@@ -1,10 +1,14 @@
+import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
+import { RISK_RULES } from '../../../lib/configs/diff/rules.ts'
 import { environmentOf } from '../../../lib/model/workload-states.ts'
 import type { ApprovalSummary } from '../../../lib/wire/approvals.ts'
+import type { RiskLevel } from '../../../lib/wire/plan.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { approvalTexts, describeForNobody, describeForYou } from '../i18n/approvals.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { changeTexts, sayBlocks, sayRisk } from '../i18n/change.ts'
+import { translated } from '../i18n/check-findings.ts'
 import { say } from '../i18n/define.ts'
 import { reviewTexts } from '../i18n/reviews.ts'
 import { mineFirst } from '../logic/approval-order.ts'
@@ -195,6 +199,39 @@ function columnsOf(): TableColumn<ApprovalSummary>[] {
   ]
 }
 
+/** What counts as which risk, by the rules that judge it. */
+function RiskLegend() {
+  const { risks } = say(approvalTexts)
+  const isOpen = useSignal(false)
+  const nameRules = (level: RiskLevel) =>
+    Object.entries(RISK_RULES).flatMap(([rule, { title, risk }]) =>
+      risk === level ? [translated(say(changeTexts).rule, rule, title).replace(/\.$/, '')] : [],
+    )
+  return (
+    <details
+      class="small risks"
+      onToggle={(event) => {
+        isOpen.value = event.currentTarget.open
+      }}
+    >
+      <summary>{risks.title}</summary>
+      {isOpen.value && (
+        <div class="stack tight">
+          <div>
+            <RiskMark risk="high" />
+            <p class="muted">{nameRules('high').join(' · ')}</p>
+          </div>
+          <div>
+            <RiskMark risk="medium" />
+            <p class="muted">{[...nameRules('medium'), risks.other].join(' · ')}</p>
+          </div>
+          <p class="muted">{risks.low}</p>
+        </div>
+      )}
+    </details>
+  )
+}
+
 /** A list of requests, or the words for none, and how many lie outside of the reader's scope. */
 function Requests({ of, none, outside }: { of: ApprovalSummary[]; none: string | null; outside: number }) {
   return (
@@ -203,7 +240,7 @@ function Requests({ of, none, outside }: { of: ApprovalSummary[]; none: string |
       {of.length > 0 && (
         <>
           <Table label={say(approvalTexts).title} columns={columnsOf()} rows={of} keyOf={({ id }) => id} />
-          <p class="muted small">{say(approvalTexts).riskMeans}</p>
+          <RiskLegend />
         </>
       )}
       <OutsideScope count={outside} />

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { riskOfTakeOver } from '../../../lib/configs/take-over.ts'
+import { ruleRisk } from '../../../lib/configs/diff/rules.ts'
+import { riskOfTakeOver, TAKES_OVER } from '../../../lib/configs/take-over.ts'
 import type { ConfigDiff } from '../../../lib/wire/diff.ts'
 import type { ComparedWith, ConfigPlan, RiskLevel, RiskScore } from '../../../lib/wire/plan.ts'
 import { changeTexts } from '../i18n/change.ts'
@@ -90,6 +91,21 @@ function Risks({ diff, mended }: { diff: ConfigDiff; mended: readonly string[] }
   )
 }
 
+/** Why it is as risky as it is, beside what it does: as it failed here, or mends what no instance can reach. */
+function Reasons({ of: { reasons, reason_codes: codes = [] }, diff }: { of: Risk; diff: ConfigDiff }) {
+  const told = new Set([...diff.risk_items.map(({ rule }) => rule), TAKES_OVER.rule])
+  const said = codes.flatMap((code, at) => (told.has(code) ? [] : [[code, reasons[at] ?? ''] as const]))
+  return said.map(([code, reason]) => (
+    <p key={code} class="risk-reason">
+      <Mark tone={toneOfRule(code)} shape="triangle">
+        {translated(say(changeTexts).rule, code, reason)}
+      </Mark>
+    </p>
+  ))
+}
+
+const toneOfRule = (rule: string): Tone => (ruleRisk(rule) === 'high' ? 'bad' : 'warn')
+
 /** Why a text cannot be read, of either side. */
 function Unreadable({ diff }: { diff: ConfigDiff }) {
   if (diff.diagnostics.length === 0) return null
@@ -165,7 +181,7 @@ const RiskUnknown = () => (
 )
 
 /** A risk as far as it is told here. */
-type Risk = Pick<RiskScore, 'severity' | 'mended_risk_ids'>
+type Risk = Pick<RiskScore, 'severity' | 'reasons' | 'reason_codes' | 'mended_risk_ids'>
 
 /** A plan, or what was kept of one. */
 type Planned = Pick<ConfigPlan, 'compared_with'> & Partial<Pick<ConfigPlan, 'summary'>> & { risk_score: Risk }
@@ -261,7 +277,7 @@ export function DiffSummary({
           <RiskUnknown />
         )
       }
-      mended={planned?.risk_score.mended_risk_ids ?? []}
+      planned={planned?.risk_score ?? null}
     />
   )
 }
@@ -272,13 +288,14 @@ function Summary({
   workloadId,
   reported,
   risk,
-  mended,
+  planned,
 }: {
   of: ConfigDiff
   workloadId: string
   reported: string | null
   risk: ComponentChildren
-  mended: readonly string[]
+  /** What the plan says of it on this workload; null where there is none. */
+  planned: Risk | null
 }) {
   const words = say(changeTexts)
   const lines = listDiffWords(data)
@@ -293,10 +310,11 @@ function Summary({
           <TakesOver />
         </>
       )}
+      {planned !== null && <Reasons of={planned} diff={data} />}
       <Unreadable diff={data} />
       {lines.length === 0 && data.valid && <p class="muted">{words.noMeaning}</p>}
       <Does lines={lines} />
-      <Risks diff={data} mended={mended} />
+      <Risks diff={data} mended={planned?.mended_risk_ids ?? []} />
       <Reach diff={data} workloadId={workloadId} />
     </section>
   )

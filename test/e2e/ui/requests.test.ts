@@ -51,7 +51,11 @@ describe('a request', () => {
     await expect.poll(() => findBarriers(page)).toEqual([])
     await page.goto('/approvals?status=closed')
     await page.getByRole('row').filter({ hasText: 'Monday is a freeze.' }).getByText('rejected').waitFor()
-    await page.getByText('High risk: telemetry or a protection may be lost').waitFor()
+    // The legend says of each rule what it counts for.
+    await page.getByText('What makes a risk high or medium').click()
+    const legend = page.locator('details.risks')
+    await legend.getByText(/OTLP endpoint changed.*Sampling rate strongly changed/).waitFor()
+    await legend.getByText(/Memory limit lowered.*It replaces what the instances report to run/).waitFor()
     // What was said of it finds it again: in the palette, and on the page of all changes.
     await page.keyboard.press('Control+k')
     await page.keyboard.type('is a freeze')

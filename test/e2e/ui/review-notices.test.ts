@@ -224,6 +224,7 @@ test('a review says what is broken now and whether it changes that, and calls th
   await notices.getByText('This changes exporters.otlphttp/eu.', { exact: false }).waitFor()
   const does = page.getByRole('region', { name: 'What it does' })
   await does.getByText('medium risk').waitFor()
+  await does.getByText('No instance can reach the destination that it replaces.').waitFor()
   await page.goto('/approvals')
   const row = page.getByRole('row', { name: /mail/ })
   await row
