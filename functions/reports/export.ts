@@ -1,6 +1,7 @@
 import { optional, string, type } from 'superstruct'
 import { producePack, renderProduced } from '../../lib/reports/produce.ts'
 import type { ReportFormat } from '../../lib/wire/reports.ts'
+import { note } from '../../lib/wire/structs.ts'
 import { defineHttp, noParams, signedIn } from '../../runtime/define.ts'
 import { bytes, problem } from '../../runtime/reply.ts'
 import {
@@ -40,7 +41,14 @@ export default defineHttp({
   access: signedIn('reports:export', 'handler'),
   gate: null,
   params: noParams,
-  query: type({ format: optional(string()), report_hash: optional(string()) }),
+  query: type({
+    format: optional(string()),
+    report_hash: optional(string()),
+    names: note(
+      'With `true` Markdown and PDF say what people are called beside their ids: e-mail addresses, which are left out else.',
+      optional(string()),
+    ),
+  }),
   body: reportBody,
   replies: [MARKDOWN, OUTPUTS['csv']!, OUTPUTS['pdf']!].map(({ format, contentType }) => ({
     status: 200,
@@ -61,6 +69,7 @@ export default defineHttp({
       kept === null ? await producePack(deps, read.request, output.format) : { ok: true as const, pack: kept }
     if (!produced.ok) return reportProblem(produced.code)
     const { frame } = produced.pack
+    const withNames = query.names === 'true'
     const recorded = await ctx.db.observe({
       action: 'report.export',
       actor,
@@ -68,10 +77,10 @@ export default defineHttp({
       resourceId: frame.inputs_hash,
       detail:
         `format=${output.format} report_type=${read.request.report_type} ` +
-        `workloads=${frame.scope.workload_count ?? 0}`,
+        `workloads=${frame.scope.workload_count ?? 0}${withNames ? ' names=true' : ''}`,
     })
     if (!recorded.ok) return auditProblem(recorded)
-    const rendered = await renderProduced(deps, produced.pack, output.format)
+    const rendered = await renderProduced(deps, produced.pack, output.format, { withNames })
     if (!rendered.ok) return reportProblem(rendered.code)
     const filename = `evidence-pack-${frame.inputs_hash.slice(0, INPUTS_HASH_CHARACTERS)}.${output.extension}`
     return bytes(streamOf(rendered.chunks), output.contentType, {

@@ -1,4 +1,6 @@
 import type { EvidenceItem, EvidencePack } from '../wire/reports.ts'
+import { nameInItem, type People } from './people.ts'
+import { summarize } from './summary.ts'
 import { factText, sortedFacts, visibleText } from './text-values.ts'
 
 const PLAIN = /^[a-zA-Z0-9 :,;/+=%"'-]*$/
@@ -61,12 +63,21 @@ function signatureLines(pack: EvidencePack): string {
   return text
 }
 
-/** The pack as a readable text, in the pack's own order. */
-export function* renderMarkdown(pack: EvidencePack): Generator<string> {
+function summaryLines(pack: EvidencePack, people: People): string {
+  const told = summarize(pack, people).map(([heading, lines]) =>
+    lines.length === 1
+      ? `- ${heading}: ${escapeMarkdown(lines[0]!)}\n`
+      : `- ${heading}:\n${lines.map((line) => `  - ${escapeMarkdown(line)}\n`).join('')}`,
+  )
+  return `## In short\n\n${told.join('')}\n`
+}
+
+/** The pack as a readable text, in the pack's own order, below what it comes to. */
+export function* renderMarkdown(pack: EvidencePack, people: People): Generator<string> {
   yield '# Evidence Pack\n\n'
   for (const key of ['schema_version', 'generated_at', 'inputs_hash', 'report_hash'] as const)
     yield `- ${keyText(key)}: ${codeSpan(pack[key])}\n`
-  yield `\n${scopeLines(pack)}`
+  yield `\n${summaryLines(pack, people)}${scopeLines(pack)}`
   if (pack.warnings !== undefined && pack.warnings.length > 0) {
     const lines = pack.warnings.map(
       ({ code, message }) => `- ${codeSpan(code)}: ${escapeMarkdown(message)}\n`,
@@ -76,7 +87,7 @@ export function* renderMarkdown(pack: EvidencePack): Generator<string> {
   for (const section of pack.sections) {
     yield `## ${escapeMarkdown(section.title)}\n\n`
     if (section.items.length === 0) yield 'Nothing to report.\n'
-    for (const item of section.items) yield itemLines(item)
+    for (const item of section.items) yield itemLines(nameInItem(item, people))
     yield '\n'
   }
   if (pack.signed_audit !== undefined) {

@@ -1,6 +1,8 @@
 import type { EvidencePack } from '../wire/reports.ts'
 import { ACCENT, BLACK, GREY, LINE, PAGE, PdfCanvas, type TextStyle } from './pdf-canvas.ts'
 import { type Cursor, drawItems, toDrawable } from './pdf-table.ts'
+import { nameInItem, type People } from './people.ts'
+import { summarize } from './summary.ts'
 import { factText } from './text-values.ts'
 
 const WIDTH = PAGE.width - 2 * PAGE.margin
@@ -115,7 +117,8 @@ function drawTitlePage(writer: Writer, pack: EvidencePack): void {
   writer.y += 12
   writer.paragraph(
     'The period bounds config history, config plans, alerts and events. The other sections show how things stood ' +
-      'when the pack was made. What redaction removed is shown as [redacted]; e-mail addresses are shown as user:<id>.',
+      'when the pack was made. What redaction removed is shown as [redacted]; e-mail addresses are shown as user:<id>, ' +
+      'but for names of people that were asked for with this document.',
     LABEL,
   )
   drawWarnings(writer, pack)
@@ -150,14 +153,29 @@ function drawContents(writer: Writer, page: number, entries: readonly Entry[]): 
   }
 }
 
-function drawSections(writer: Writer, pack: EvidencePack): Entry[] {
+/** What the pack comes to, before all that it is made of. */
+function drawSummary(writer: Writer, pack: EvidencePack, people: People): Entry {
+  writer.begin(120)
+  const page = writer.heading('In short')
+  for (const [heading, lines] of summarize(pack, people)) {
+    writer.paragraph(heading, { ...TEXT, font: 'bold' })
+    for (const line of lines) writer.paragraph(line, TEXT, 10)
+    writer.y += 4
+  }
+  return { title: 'In short', detail: '', page }
+}
+
+function drawSections(writer: Writer, pack: EvidencePack, people: People): Entry[] {
   return pack.sections.map((section) => {
     writer.begin(120)
     const page = writer.heading(section.title)
     if (section.items.length === 0) {
       writer.paragraph('Nothing to report.', LABEL)
       writer.y += 6
-    } else drawItems(writer.canvas, section.items, writer)
+    } else {
+      const items = section.items.map((item) => nameInItem(item, people))
+      drawItems(writer.canvas, items, writer)
+    }
     const count = section.items.length
     return { title: section.title, detail: count === 1 ? '1 item' : `${count} items`, page }
   })
@@ -193,8 +211,8 @@ function drawFooters(canvas: PdfCanvas, pack: EvidencePack): void {
   }
 }
 
-/** The pack as a document to file: the same pack gives the same bytes. */
-export function renderPdf(pack: EvidencePack): Uint8Array<ArrayBuffer> {
+/** The pack as a document to file: the same pack, and the same names, give the same bytes. */
+export function renderPdf(pack: EvidencePack, people: People): Uint8Array<ArrayBuffer> {
   const canvas = new PdfCanvas({
     title: `Evidence Pack ${pack.inputs_hash.slice(0, 12)}`,
     subject: `${toDrawable(describeScope(pack))}, ${pack.scope.workload_count ?? 0} workloads`,
@@ -207,7 +225,11 @@ export function renderPdf(pack: EvidencePack): Uint8Array<ArrayBuffer> {
   writer.begin(PAGE.height)
   const contentsPage = canvas.pageCount
   writer.newPage()
-  const entries = [...drawSections(writer, pack), drawWorkloadIds(writer, pack.scope.workload_ids ?? [])]
+  const entries = [
+    drawSummary(writer, pack, people),
+    ...drawSections(writer, pack, people),
+    drawWorkloadIds(writer, pack.scope.workload_ids ?? []),
+  ]
   drawContents(writer, contentsPage, entries)
   for (const { title, page } of [{ title: 'Contents', page: contentsPage }, ...entries])
     canvas.bookmark(title, page)

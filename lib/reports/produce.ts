@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type AuditHead, readAuditHead } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
+import { listNames } from '../store/users.ts'
 import type { ReportFormat } from '../wire/reports.ts'
 import type { WorkerPool } from '../workers/pool.ts'
 import { type EncodedSection, encodePack } from './canonical.ts'
@@ -38,6 +39,9 @@ export interface ReportDeps {
   /** Whether whoever asks may have this workload in a report. */
   mayCover(workloadId: string): boolean
 }
+
+/** Whoever signed in last is named; with so many a document finds everybody whom it could name. */
+const NAMED_MAX = 20_000
 
 /** A finished pack: its frame with the signatures, its sections as canonical bytes. */
 export interface FinishedPack {
@@ -114,18 +118,20 @@ export function* packJson(pack: FinishedPack): Generator<Uint8Array<ArrayBuffer>
   yield new TextEncoder().encode('\n')
 }
 
-/** Render a pack as a document. Its bytes are transferred to the thread: the pack cannot be used afterwards. */
+/** Render a pack as a document, where that is asked for with the names of people. Its bytes are transferred to the thread: the pack cannot be used afterwards. */
 export async function renderProduced(
-  deps: Pick<ReportDeps, 'workers' | 'log'>,
+  deps: Pick<ReportDeps, 'db' | 'workers' | 'log'>,
   pack: FinishedPack,
   format: ReportFormat,
+  { withNames }: { withNames: boolean },
 ): Promise<
   | { ok: true; chunks: Uint8Array<ArrayBuffer>[] }
   | { ok: false; code: 'report-build-failed' | 'pdf-unavailable' }
 > {
   const chunks = encodePack(pack.frame, pack.sections)
+  const people = withNames ? await listNames(deps.db, NAMED_MAX) : new Map<string, string>()
   const outcome = await deps.workers.run(
-    { kind: 'render', format, chunks },
+    { kind: 'render', format, chunks, people },
     chunks.map(({ buffer }) => buffer),
   )
   if (outcome.ok && outcome.value.kind === 'rendered') return { ok: true, chunks: outcome.value.chunks }

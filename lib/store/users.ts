@@ -133,6 +133,15 @@ export async function listNamesOf(db: Db, ids: readonly string[]): Promise<{ id:
   )
 }
 
+/** What everybody is called, by id, whoever signed in last first; at most `most`. */
+export async function listNames(db: Db, most: number): Promise<Map<string, string>> {
+  const rows = await db.query<{ id: string; name: string }>(
+    'SELECT id::text AS id, email AS name FROM users ORDER BY last_login_at DESC NULLS LAST, id LIMIT $1',
+    [most],
+  )
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 /** What administrators are called, whoever signed in last first; at most `most`. */
 export async function listAdministratorNames(db: Db, most: number): Promise<string[]> {
   const rows = await db.query<{ name: string }>(

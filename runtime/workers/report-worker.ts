@@ -24,7 +24,7 @@ function work(job: ReportJob): ReportJobResult {
     // The hashes are those of the pack as it was previewed; what is said of the PDF is no part of them.
     const warnings = isOfOtherFormat ? [...(pack.warnings ?? []), ...pdfWarnings(pack.sections, pack)] : null
     const shown = warnings === null ? pack : { ...pack, warnings }
-    return { kind: 'rendered', chunks: renderPack(shown, job.format) }
+    return { kind: 'rendered', chunks: renderPack(shown, job.format, job.people) }
   }
   const fault = job.frame.target === 'pdf' ? findPdfFault() : null
   if (fault !== null) return { kind: 'pdf-unavailable', cause: fault }

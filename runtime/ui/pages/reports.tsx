@@ -10,7 +10,7 @@ import { REPORT_FORMATS, REPORT_INCLUDES } from '../../../lib/wire/values.ts'
 import { say } from '../i18n/define.ts'
 import { reportTexts } from '../i18n/reports.ts'
 import { readLabelLines } from '../logic/label-lines.ts'
-import { Action, Checkbox, Select, TextArea, TextField, unless } from '../parts/controls.tsx'
+import { Action, bind, Checkbox, Select, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { describeFailure } from '../parts/failure.tsx'
 import { Form } from '../parts/form.tsx'
 import { Head } from '../parts/page.tsx'
@@ -176,7 +176,7 @@ function usePack(request: ReportExportRequest | string) {
   const preview = async () => {
     if (typeof request !== 'string' && !isBusy.value) await read(request)
   }
-  const download = async (format: ReportFormat | 'json') => {
+  const download = async (format: ReportFormat | 'json', withNames: boolean) => {
     if (typeof request === 'string' || isBusy.value) return
     // The pack that is shown is the one that is saved: a new one, however alike, has another hash.
     const isShown = kept.value?.request === JSON.stringify(request)
@@ -185,9 +185,9 @@ function usePack(request: ReportExportRequest | string) {
     if (format === 'json')
       return saveFile(found.blob, `evidence-pack-${found.pack.inputs_hash.slice(0, 12)}.json`)
     isBusy.value = true
-    const same = await api.exportPack(request, format, found.pack.report_hash)
+    const same = await api.exportPack(request, format, withNames, found.pack.report_hash)
     const isGone = !same.ok && same.code === 'report_not_kept'
-    const result = isGone ? await api.exportPack(request, format) : same
+    const result = isGone ? await api.exportPack(request, format, withNames) : same
     isBusy.value = false
     if (!result.ok) return tellFailure(result)
     saveFile(result.value.blob, result.value.name)
@@ -200,6 +200,7 @@ function usePack(request: ReportExportRequest | string) {
 export function ReportsPage() {
   const words = say(reportTexts)
   const request = readRequest()
+  const withNames = useSignal(false)
   const { shown, isBusy, preview, download } = usePack(request)
   const reason = unless('reports:export') ?? (typeof request === 'string' ? request : null)
   return (
@@ -216,11 +217,12 @@ export function ReportsPage() {
             <h2>{words.download}</h2>
             <div class="actions">
               {(['json', ...REPORT_FORMATS] as const).map((format) => (
-                <Action key={format} reason={reason} onClick={() => void download(format)}>
+                <Action key={format} reason={reason} onClick={() => void download(format, withNames.value)}>
                   {LABELS[format]}
                 </Action>
               ))}
             </div>
+            <Checkbox {...bind(withNames)}>{words.withNames}</Checkbox>
           </div>
         </div>
         {shown ? <ReportView pack={shown} /> : <p class="empty">{words.empty}</p>}

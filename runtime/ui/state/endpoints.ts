@@ -478,10 +478,10 @@ export const api = {
     return { ok: true as const, value: { blob, pack: JSON.parse(await blob.text()) as EvidencePack } }
   },
   /** A pack as a file: that of `reportHash`, which was previewed, or a new one. */
-  exportPack: (request: ReportExportRequest, format: ReportFormat, reportHash?: string) =>
+  exportPack: (request: ReportExportRequest, format: ReportFormat, names: boolean, reportHash?: string) =>
     download('POST', '/api/reports/evidence-pack/export', {
       json: request,
-      query: { format, report_hash: reportHash },
+      query: { format, report_hash: reportHash, names: names || undefined },
       limitMs: LONG_LIMIT_MS,
     }),
 

@@ -382,6 +382,23 @@ describe(EXPORT, () => {
     }
   })
 
+  it('names people beside their ids in Markdown where that is asked for, and what was taken out stays so', async () => {
+    const ask = (format: string, names = '&names=true') =>
+      invoke(ctx, `${EXPORT}?format=${format}${names}`, { as: operator.token, body: ALL })
+    const { text } = await ask('markdown')
+    const named = `${operator.email} (user:${operator.userId})`
+    expect(text).toContain(`pushed_by: \`${named}\``)
+    expect(text).toContain(`"muster/contact":"user:${operator.userId}"`)
+    const addresses = text.split(operator.email).length
+    expect(text.split(named)).toHaveLength(addresses)
+    expect((await ask('csv')).text).not.toContain(operator.email)
+    expect((await ask('markdown', '')).text).not.toContain(operator.email)
+    const details = (await reportRecords())
+      .slice(0, 3)
+      .map(({ detail }) => String(detail).endsWith(' names=true'))
+    expect(details).toEqual([false, true, true])
+  })
+
   it('refuses another format before it looks at the body', async () => {
     expect(await invoke(ctx, `${EXPORT}?format=docx`, { as: operator.token, body: '{' })).toMatchObject({
       status: 400,
