@@ -185,10 +185,10 @@ export function setLosses(followed: FollowedPush, target: PushTarget, losses: nu
 
 /**
  * How long before this process began the target had applied the config, by the time of day, which is all that is stored of
- * that; null where it has not.
+ * that; null where it has not. Below zero for one that was read back since.
  */
 export const appliedBeforeMs = ({ state, endedAt }: PushTarget, startedAt: Date): number | null =>
-  state === 'applied' && endedAt !== null ? Math.max(0, startedAt.getTime() - endedAt.getTime()) : null
+  state === 'applied' && endedAt !== null ? startedAt.getTime() - endedAt.getTime() : null
 
 /** For how long it has been heard of since the target applied the config; null where it has not. */
 export function appliedAgoMs(

@@ -38,6 +38,18 @@ it('a push that was stored as failed has failed, also where its instance applies
   })
 })
 
+it('a config that was pushed again has just been applied by whom it found with it, also where the answer to that was lost', async () => {
+  await workload.settle(1)
+  await ctx.advance(30 * 60_000)
+  db.loseAnswer('push')
+  await workload.push(1).catch(() => undefined)
+  await ctx.advance(5_000)
+  workload.agents[0]!.lose()
+  const { active } = workload.live
+  expect(active!.push.seq).toBe(2)
+  expect(active!.targets.get(workload.agents[0]!.uid)).toMatchObject({ state: 'applied', losses: 1 })
+})
+
 it('browsers are told that a failed config was taken back by itself, also where the answer to that was lost', async () => {
   await workload.settle(1)
   await workload.push(2)
