@@ -168,6 +168,10 @@ export const KEPT_NEWEST_SEEDS: readonly (readonly [number, string])[] = [
     'an agent that started anew on a shared socket before it had answered, and was asked for its list of components no more',
   ],
   [1059, 'nothing of the fleet: a timer with less left to wait than a floating-point time can tell'],
+  [
+    1091,
+    'a push to pollers that hang at its config, which stayed open for as long as they left politely and came back',
+  ],
 ]
 
 /**

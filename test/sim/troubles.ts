@@ -39,11 +39,8 @@ const LIKELIHOODS = {
   selfRollbacks: 0.25,
   /** Configs that end an agent some time after it has said that it applied them; it comes back without them. */
   lateDeaths: 0.15,
-  /**
-   * Agents that say goodbye and come back over and over, also when all other trouble is over. Only where it is asked for: a
-   * push to such agents that hang at its config is not sure to end while they do so (seed 1091).
-   */
-  goodbyes: 0,
+  /** Agents that say goodbye and come back over and over, also when all other trouble is over. */
+  goodbyes: 0.1,
   // Of the operators.
   stages: 0.7,
   rollbacks: 0.4,
