@@ -248,6 +248,8 @@ export const changeTexts = defineTexts({
     summary: {
       addsComponent: (name: string) => `adds ${name}`,
       addsDestination: (name: string, to: string) => `adds ${name}, which sends to ${to}`,
+      addsSampler: (name: string, percent: number, signals: string) =>
+        `adds ${name}, which keeps ${n(percent)} % of ${signals}`,
       removesComponent: (name: string) => `removes ${name}`,
       renames: (name: string, to: string) => `renames ${name} to ${to}`,
       changesField: (path: string, before: string | null, after: string | null) =>
@@ -490,6 +492,8 @@ export const changeTexts = defineTexts({
     summary: {
       addsComponent: (name: string) => `ajoute ${componentFr(name)}`,
       addsDestination: (name: string, to: string) => `ajoute ${componentFr(name)}, qui envoie à ${to}`,
+      addsSampler: (name: string, percent: number, signals: string) =>
+        `ajoute ${componentFr(name)}, qui garde ${n(percent)}\u00a0% de ${signals}`,
       removesComponent: (name: string) => `retire ${componentFr(name)}`,
       renames: (name: string, to: string) => `renomme ${componentFr(name)} en ${to}`,
       changesField: (path: string, before: string | null, after: string | null) =>

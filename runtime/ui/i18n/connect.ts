@@ -32,7 +32,7 @@ export const connectTexts = defineTexts({
     filled: 'The credential is filled in: keep the file to yourself.',
     ask: 'Collectors need the credential OPAMP_SHARED_SECRET. Ask somebody who manages the settings for it.',
     open: 'No credential is needed: OPAMP_SHARED_SECRET is not set.',
-    waiting: 'Waiting for the first connection…',
+    waiting: 'Waiting for a new connection…',
     came: (instance: string) =>
       instance === '' ? 'A new workload has connected:' : `${instance} has connected:`,
     again: 'Wait for another one',
@@ -67,7 +67,7 @@ export const connectTexts = defineTexts({
     filled: 'Le secret est dans le fichier : gardez-le pour vous.',
     ask: 'Les collecteurs ont besoin du secret OPAMP_SHARED_SECRET. Demandez-le à qui gère les réglages.',
     open: 'Aucun secret n’est nécessaire : OPAMP_SHARED_SECRET n’est pas défini.',
-    waiting: 'En attente de la première connexion…',
+    waiting: 'En attente d’une nouvelle connexion…',
     came: (instance: string) =>
       instance === '' ? 'Un nouveau workload s’est connecté :' : `${instance} s’est connecté :`,
     again: 'En attendre un autre',

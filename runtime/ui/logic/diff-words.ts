@@ -5,6 +5,7 @@ export type DiffWord =
   | { kind: 'addsComponent' | 'removesComponent'; name: string }
   | { kind: 'renames'; name: string; to: string }
   | { kind: 'addsDestination'; name: string; addresses: readonly string[] }
+  | { kind: 'addsSampler'; name: string; percent: number; signals: readonly string[] }
   | { kind: 'changesField'; path: string; before: string | null; after: string | null }
   | { kind: 'addsPipeline' | 'removesPipeline' | 'reorders'; name: string }
   | { kind: 'routes' | 'unroutes'; signal: string; name: string }
@@ -12,6 +13,13 @@ export type DiffWord =
 
 const FIELDS_MAX = 40
 const singular = (category: string) => category.replace(/s$/, '')
+
+/** The share in percent that a sampler keeps, where it is a plain number; null for any other component. */
+function shareOf({ component: { type }, after }: DiffComponent): number | null {
+  if (type !== 'probabilistic_sampler' || typeof after !== 'object' || after === null) return null
+  const share = (after as Record<string, unknown>)['sampling_percentage']
+  return typeof share === 'number' ? share : null
+}
 
 function wordsOfComponent(component: DiffComponent): DiffWord[] {
   const name = `${singular(component.component.category)} ${component.component.id}`
@@ -21,6 +29,10 @@ function wordsOfComponent(component: DiffComponent): DiffWord[] {
   if (to !== undefined) return [{ kind: 'renames', name, to }]
   if (component.kind === 'added' && addresses.length > 0)
     return [{ kind: 'addsDestination', name, addresses }]
+  const percent = shareOf(component)
+  const signals = [...new Set(component.impacted_pipelines.map((pipeline) => pipeline.split('/')[0] ?? ''))]
+  if (component.kind === 'added' && percent !== null && signals.length > 0)
+    return [{ kind: 'addsSampler', name, percent, signals }]
   if (component.kind === 'added') return [{ kind: 'addsComponent', name }]
   if (component.kind === 'removed') return [{ kind: 'removesComponent', name }]
   return component.changed_fields.map(({ path, before, after }) => ({
@@ -59,6 +71,7 @@ function rankOf(word: DiffWord): number {
     case 'losesSignal':
       return -1
     case 'addsDestination':
+    case 'addsSampler':
       return 0
     case 'routes':
     case 'unroutes':

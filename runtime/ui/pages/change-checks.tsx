@@ -240,7 +240,7 @@ export function ReachPane({
         <UsualStages isStaged={areStagesSuggested(plan, { isProduction, connected })} connected={connected} />
       )}
       {isProduction && (
-        <p class="st warn">
+        <p class="st wraps warn">
           <Icon shape="triangle" />
           <span>{words.reachesProduction}</span>
         </p>

@@ -6,6 +6,7 @@ import type { ComparedWith, ConfigPlan, RiskLevel, RiskScore } from '../../../li
 import { changeTexts } from '../i18n/change.ts'
 import { findingTexts, translated } from '../i18n/check-findings.ts'
 import { say } from '../i18n/define.ts'
+import { formatList } from '../i18n/format.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { type DiffWord, listDiffWords } from '../logic/diff-words.ts'
 import { breakable } from '../parts/breakable.tsx'
@@ -61,6 +62,8 @@ function toText(word: DiffWord): string {
       return words.renames(word.name, word.to)
     case 'addsDestination':
       return words.addsDestination(word.name, word.addresses.join(', '))
+    case 'addsSampler':
+      return words.addsSampler(word.name, word.percent, formatList([...word.signals]))
     case 'keeps':
     case 'losesSignal':
       return words[word.kind](word.signal)
@@ -124,6 +127,7 @@ const SIGNS: Partial<Record<DiffWord['kind'], string>> = {
   addsComponent: '+',
   addsDestination: '+',
   addsPipeline: '+',
+  addsSampler: '+',
   removesComponent: '−',
   removesPipeline: '−',
   unroutes: '−',

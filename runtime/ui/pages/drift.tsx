@@ -169,7 +169,8 @@ function columnsOf(): TableColumn<DriftItem>[] {
   ]
 }
 
-type CountKey = keyof DriftOverview['summary']
+/** Workloads of one environment that run different configs are nothing to look at, so those are not counted here. */
+type CountKey = Exclude<keyof DriftOverview['summary'], 'heterogeneous_groups'>
 
 const saysReason =
   (reason: string) =>
@@ -189,7 +190,6 @@ const COUNTED: Record<CountKey, (item: DriftItem) => boolean> = {
   remote_config_unsupported: (item) => !item.accepts_remote_config,
   outdated_versions: saysReason('version_outdated'),
   unknown_incomplete_components: (item) => item.unknown_incomplete_components,
-  heterogeneous_groups: (item) => item.group_heterogeneous_config,
 }
 
 /** The number beside a counter. Who drifts is counted as the fleet's list does; the API adds those with an open alert. */

@@ -304,7 +304,7 @@ function columnsOf(onOpen: (open: Open) => void): TableColumn<UserRecord>[] {
       cell: (user) => (
         <>
           {user.last_login_at ? <Ago at={user.last_login_at} /> : words.neverCame}
-          <div class="sub small">
+          <div class="beneath small">
             {words.made} <Ago at={user.created_at} />
           </div>
         </>

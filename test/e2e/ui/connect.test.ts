@@ -21,7 +21,7 @@ test('from the fleet’s page one learns how to connect a collector, and sees it
   await page.getByRole('button', { name: 'Connect a collector' }).click()
   const dialog = page.getByRole('dialog', { name: 'Connect a collector' })
   const file = dialog.getByRole('region', { name: 'The file' })
-  await dialog.getByText('Waiting for the first connection…').waitFor()
+  await dialog.getByText('Waiting for a new connection…').waitFor()
 
   // The address is the one of this service; the credential comes only when it is asked for, and is noted.
   await expect.poll(() => file.textContent()).toContain(service.opampUrl)
@@ -49,20 +49,20 @@ test('from the fleet’s page one learns how to connect a collector, and sees it
   await page.keyboard.press('Control+k')
   await page.keyboard.type('connect a coll')
   await page.keyboard.press('Enter')
-  await dialog.getByText('Waiting for the first connection…').waitFor()
+  await dialog.getByText('Waiting for a new connection…').waitFor()
   await regular.stop()
   const heard = (type: string) =>
     expect.poll(() => told.some((frame) => frame.includes(`"event_type":"${type}"`)), { timeout: 15_000 })
   await heard('disconnected').toBe(true)
   connectAgent('payments', 'payments-1', { uid })
   await heard('connected').toBe(true)
-  await dialog.getByText('Waiting for the first connection…').waitFor()
+  await dialog.getByText('Waiting for a new connection…').waitFor()
 
   // A further instance of a workload that is known counts, and so does a new workload.
   connectAgent('payments', 'payments-2')
   await dialog.getByText('payments-2 has connected:').waitFor()
   await dialog.getByRole('button', { name: 'Wait for another one' }).click()
-  await dialog.getByText('Waiting for the first connection…').waitFor()
+  await dialog.getByText('Waiting for a new connection…').waitFor()
   connectAgent('orders', 'orders-1')
   await dialog.getByText('orders-1 has connected:').waitFor()
   await dialog.getByRole('link', { name: 'orders' }).click()

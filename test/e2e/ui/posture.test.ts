@@ -24,6 +24,20 @@ useStage({
   },
 })
 
+test('each counter of the drift counts the rows that its filter shows', async () => {
+  await page.goto('/drift')
+  const counters = page.locator('main .quant a')
+  await counters.first().waitFor()
+  for (const counter of await counters.all()) {
+    const count = Number(await counter.locator('b').textContent())
+    await counter.click()
+    await expect.poll(() => counter.getAttribute('aria-current')).toBe('true')
+    const rows = page.getByRole('main').locator('tbody tr')
+    await expect.poll(() => rows.count(), { message: (await counter.textContent()) ?? '' }).toBe(count)
+  }
+  expect(seen.complaints).toEqual([])
+})
+
 test('fleet, versions and drift are measured by the one version that somebody recommended', async () => {
   await page.goto('/versions')
   await page.getByText('No version is recommended, so none is outdated.').waitFor()

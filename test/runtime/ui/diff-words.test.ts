@@ -6,6 +6,7 @@ const component = (category: string, id: string, more: object) => ({
   kind: 'modified',
   component: { category, id, type: id, path: `${category}.${id}` },
   changed_fields: [],
+  impacted_pipelines: [],
   ...more,
 })
 
@@ -42,6 +43,21 @@ test('what a change does begins with where data goes, then what is lost, and end
     'changesField',
     'keeps',
   ])
+})
+
+test('a new sampler says which share of which signals it keeps', () => {
+  const sampler = {
+    kind: 'added',
+    after: { sampling_percentage: 25 },
+    impacted_pipelines: ['traces', 'traces/b'],
+  }
+  const components = [component('processors', 'probabilistic_sampler', sampler)]
+  expect(listDiffWords({ ...diff, components } as unknown as ConfigDiff)[0]).toEqual({
+    kind: 'addsSampler',
+    name: 'processor probabilistic_sampler',
+    percent: 25,
+    signals: ['traces'],
+  })
 })
 
 test('a value is written as people say it, without the signs of JSON', () => {
