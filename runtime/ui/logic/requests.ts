@@ -26,6 +26,10 @@ export const saidSinceApproval = ({
   return approved < 0 ? [] : timeline.slice(approved).filter(({ what }) => what === 'commented')
 }
 
-/** What a request is called: the first line of its comment, else its hash. */
+/** What whoever made a request called it: the first line of its comment; null where that says nothing. */
+export const titleOfRequest = (asked: Pick<ApprovalRecord, 'request_comment'> | null): string | null =>
+  asked?.request_comment.split('\n')[0]?.trim() || null
+
+/** The same; else its hash. */
 export const titleOf = (of: Pick<ApprovalRecord, 'request_comment' | 'draft_hash'>): string =>
-  of.request_comment.split('\n')[0]?.trim() || shortHash(of.draft_hash)
+  titleOfRequest(of) ?? shortHash(of.draft_hash)

@@ -12,6 +12,7 @@ import { translated } from '../i18n/check-findings.ts'
 import { say } from '../i18n/define.ts'
 import { reviewTexts } from '../i18n/reviews.ts'
 import { mineFirst } from '../logic/approval-order.ts'
+import { titleOfRequest } from '../logic/requests.ts'
 import { Loaded } from '../parts/failure.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Head, Tabs } from '../parts/page.tsx'
@@ -167,7 +168,7 @@ function columnsOf(): TableColumn<ApprovalSummary>[] {
       look: 'text',
       cell: (approval) => (
         <a class="name" href={`/workloads/${approval.workload_id}/changes/${approval.id}`}>
-          {approval.request_comment.split('\n')[0]?.trim() || say(approvalTexts).untitled}
+          {titleOfRequest(approval) ?? say(approvalTexts).untitled}
         </a>
       ),
     },

@@ -16,6 +16,7 @@ import { workloadTexts } from '../i18n/workload.ts'
 import { judgeHelp } from '../logic/helped.ts'
 import { nameInstances } from '../logic/instances.ts'
 import { hasRollbackTarget, isBack, isLateAnswer, NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
+import { titleOfRequest } from '../logic/requests.ts'
 import { Capped } from '../parts/capped.tsx'
 import { Causes } from '../parts/causes.tsx'
 import { ActionLink } from '../parts/controls.tsx'
@@ -31,7 +32,7 @@ import { callOf } from '../state/names.ts'
 import { query } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
 import { usePolling } from '../state/use-polling.ts'
-import { titleOfRequest, useRequest } from '../state/use-request.ts'
+import { useRequest } from '../state/use-request.ts'
 import { isSettled, type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
 import { BrokenGlass } from './push-glass.tsx'
 import { StageBar } from './rollout.tsx'
@@ -288,7 +289,7 @@ function Request({ push, history, asked }: RequestProps) {
         {asked && (
           <p>
             <a class="link" href={`/workloads/${id}/changes/${asked.id}`}>
-              {asked.request_comment.split('\n')[0] || words.theRequest}
+              {titleOfRequest(asked) ?? words.theRequest}
             </a>{' '}
             <span class="muted">{words.askedBy(asked.requester, asked.approved_by ?? '')}</span>
           </p>

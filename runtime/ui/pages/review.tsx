@@ -9,6 +9,7 @@ import { changeTexts, sayNotOurs } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { nameRequest, nameRevision, sideTexts } from '../i18n/sides.ts'
+import { titleOfRequest } from '../logic/requests.ts'
 import { workableHashOf } from '../logic/workloads.ts'
 import { CodeView, CompareView } from '../parts/code.tsx'
 import { unless } from '../parts/controls.tsx'
@@ -255,7 +256,7 @@ export function ReviewPage({ params }: { params: Record<string, string> }) {
         ) : (
           <Loaded of={request} title={callOf(data)}>
             {(approval) => {
-              const title = approval.request_comment.split('\n')[0] || words.title(callOf(data))
+              const title = titleOfRequest(approval) ?? words.title(callOf(data))
               return (
                 <>
                   <Head

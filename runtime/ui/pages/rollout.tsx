@@ -16,6 +16,7 @@ import { describeHold, describeTripped, rolloutTexts } from '../i18n/rollout.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { nameInstances } from '../logic/instances.ts'
 import { NEEDS_A_PUSH } from '../logic/pushes.ts'
+import { titleOfRequest } from '../logic/requests.ts'
 import {
   awaitsPromotion,
   hasRecovered,
@@ -46,7 +47,7 @@ import { useDialog } from '../state/use-dialog.ts'
 import { useFailing } from '../state/use-failing.ts'
 import { useNow } from '../state/use-now.ts'
 import { usePolling } from '../state/use-polling.ts'
-import { titleOfRequest, useRequest } from '../state/use-request.ts'
+import { useRequest } from '../state/use-request.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import { describeComplaint } from './workload-sentence.tsx'
 

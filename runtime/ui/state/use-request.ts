@@ -17,7 +17,3 @@ export function useRequest(
     isAwaited: isShown && request.data === null && request.failure === null,
   }
 }
-
-/** What a request is called: the first line of its comment; null where nothing was said. */
-export const titleOfRequest = (asked: ApprovalRecord | null): string | null =>
-  asked?.request_comment.split('\n')[0]?.trim() || null
