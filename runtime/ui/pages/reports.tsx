@@ -222,7 +222,9 @@ export function ReportsPage() {
                 </Action>
               ))}
             </div>
-            <Checkbox {...bind(withNames)}>{words.withNames}</Checkbox>
+            <div style={{ marginTop: '12px' }}>
+              <Checkbox {...bind(withNames)}>{words.withNames}</Checkbox>
+            </div>
           </div>
         </div>
         {shown ? <ReportView pack={shown} /> : <p class="empty">{words.empty}</p>}

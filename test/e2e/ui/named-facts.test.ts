@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { findBarriers, signIn, visit } from './support/browser.ts'
 import { GATEWAY_FASTER } from './support/scene.ts'
@@ -71,6 +72,15 @@ test('an evidence pack names people and workloads beside their ids, and leads to
   )
   expect(sideways).toBe(0)
   expect(await findBarriers(page)).toEqual([])
+  // A file has names where that is asked for, as the page has them.
+  const save = async () => {
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Markdown' }).click()
+    return readFile(await (await saved).path(), 'utf8')
+  }
+  expect(await save()).not.toContain('admin@example.com')
+  await page.getByLabel('Markdown and PDF name people by their e-mail address').check()
+  expect(await save()).toMatch(/- Approved: 1 by admin@example\.com \\\(user:/)
   expect(seen.complaints).toEqual([])
 })
 
