@@ -55,6 +55,8 @@ export const changeTexts = defineTexts({
     startTemplate: 'Start from a template',
     discard: 'Start over',
     bringBack: 'Bring back my draft',
+    failedAt: (line: number, why: string) => `Line ${n(line)} still has what it failed of: ${why}.`,
+    failedOf: (why: string) => `The config failed of this: ${why}.`,
     keptHere: 'Your draft is kept in this tab only.',
     checks: 'Checks',
     checking: 'Checking…',
@@ -292,6 +294,9 @@ export const changeTexts = defineTexts({
     startTemplate: 'Partir d’un modèle',
     discard: 'Recommencer',
     bringBack: 'Reprendre mon brouillon',
+    failedAt: (line: number, why: string) =>
+      `La ligne ${n(line)} a encore ce qui a fait échouer la config : ${why}.`,
+    failedOf: (why: string) => `Ceci a fait échouer la config : ${why}.`,
     keptHere: 'Votre brouillon n’est gardé que dans cet onglet.',
     checks: 'Contrôles',
     checking: 'Contrôle…',

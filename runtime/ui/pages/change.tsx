@@ -103,6 +103,40 @@ function Complained({ of: { text, mark, isChanged } }: { of: NonNullable<ReturnT
   )
 }
 
+/** What the config failed of that the draft starts from: where that stood, and where the draft has it still. */
+function useFault(workload: WorkloadRecord, base: Base, draft: string) {
+  const failed = useLastFailure(workload.id, wantedHash() ?? base.failedHash ?? undefined)
+  const group = failed?.error_groups?.[0]
+  const line = lineOfFault(group, draft)
+  return { began: lineOfFault(group, base.start), still: line === null ? null : { line, group } }
+}
+
+/** In which line of the draft still stands what the config failed of that it starts from. */
+const FailedAt = ({ of: { line, group } }: { of: NonNullable<ReturnType<typeof useFault>['still']> }) => (
+  <p class="pane-said">
+    <Mark tone="bad" shape="cross">
+      {say(changeTexts).failedAt(line, describeGroup(group))}
+    </Mark>
+  </p>
+)
+
+/** All that is marked in the draft: findings, what fails in what runs, and what the config failed of that it starts from. */
+function useMarks(
+  validation: Resource<ValidationResult>,
+  complained: CodeMark | null,
+  { still }: ReturnType<typeof useFault>,
+): CodeMark[] {
+  const message = still === null ? '' : say(changeTexts).failedOf(describeGroup(still.group))
+  return useMemo(
+    () => [
+      ...toMarks(validation),
+      ...(complained === null ? [] : [complained]),
+      ...(still === null ? [] : [{ severity: 'warning' as const, line: still.line, message }]),
+    ],
+    [validation.data, language.value, complained?.message, complained?.line, still?.line, message],
+  )
+}
+
 /** Findings as marks in the text, in the reader's language. */
 function toMarks({ data }: Resource<ValidationResult>): CodeMark[] {
   const finding = say(findingTexts)
@@ -327,14 +361,10 @@ function DraftPane({
   const words = say(changeTexts)
   const isComparing = query.value.get('view') === 'compare'
   const complained = useComplaint(workload, instances, draft.text.value, plan)
-  const isMarked = complained !== null && !complained.isChanged
-  const failed = useLastFailure(workload.id, wantedHash() ?? base.failedHash ?? undefined)
+  const complainedMark = complained === null || complained.isChanged ? null : complained.mark
+  const fault = useFault(workload, base, draft.text.value)
   const errorLine = validation.data?.errors.find(({ line }) => line !== undefined)?.line
-  const complainedLine = isMarked ? complained.mark.line : undefined
-  const marks = useMemo(
-    () => [...toMarks(validation), ...(isMarked ? [complained.mark] : [])],
-    [validation.data, language.value, complained?.text, complained?.mark.line, isMarked],
-  )
+  const marks = useMarks(validation, complainedMark, fault)
   return (
     <div class="pane flush">
       <div class="pane-head">
@@ -351,6 +381,7 @@ function DraftPane({
         </Action>
       </div>
       {complained !== null && <Complained of={complained} />}
+      {fault.still !== null && <FailedAt of={fault.still} />}
       {isComparing ? (
         <Comparison base={base} draft={draft.text.value} />
       ) : (
@@ -359,7 +390,7 @@ function DraftPane({
           revision={draft.revision.value}
           label={words.draft}
           marks={marks}
-          begin={lineOfFault(failed?.error_groups?.[0], base.start) ?? errorLine ?? complainedLine ?? null}
+          begin={fault.began ?? errorLine ?? complainedMark?.line ?? null}
           components={workload.available_components?.components}
           onText={bind(draft.text).onValue}
         />

@@ -185,8 +185,13 @@ test('the editor of a config that is active offers the text that failed last, an
   await page.getByRole('link', { name: 'Start from its text' }).click()
   await draft.getByText('kafka', { exact: false }).first().waitFor()
   expect(await page.getByText(/^The last change/).count()).toBe(0)
+  // The line that it failed of is marked, and the page names it, as long as the draft has that.
+  const marked = page.getByText(/^Line \d+ still has what it failed of: .*component kafka/)
+  await marked.waitFor()
+  await page.locator('.cm-lintRange-warning', { hasText: 'kafka' }).first().waitFor()
   await page.getByRole('button', { name: 'Bring back my draft' }).click()
   await draft.getByText('timeout: 2s', { exact: false }).first().waitFor()
+  await expect.poll(() => marked.count()).toBe(0)
   expect(seen.complaints).toEqual([])
 })
 
