@@ -97,7 +97,9 @@ export const historyTexts = defineTexts({
     connects: 'connects',
     disconnects: 'disconnects',
     alerts: 'alerts',
-    noAlerts: 'No alert was ever raised for this workload.',
+    noAlerts: 'No alert of its own was ever raised for this workload.',
+    toldByCampaign:
+      'What a campaign brought failed here: the alert of the campaign tells of it, for all of its workloads.',
   },
   fr: {
     wanted: 'Ce qu’il doit exécuter',
@@ -187,7 +189,9 @@ export const historyTexts = defineTexts({
     connects: 'connexions',
     disconnects: 'déconnexions',
     alerts: 'alertes',
-    noAlerts: 'Aucune alerte n’a jamais été levée pour ce workload.',
+    noAlerts: 'Aucune alerte propre à ce workload n’a jamais été levée.',
+    toldByCampaign:
+      'Ce qu’une campagne a apporté a échoué ici : l’alerte de la campagne le dit, pour tous ses workloads.',
   },
 })
 

@@ -224,6 +224,10 @@ describe('a campaign', () => {
     await banner.filter({ hasText: /Cause: A component is not part of this collector/ }).waitFor()
     expect(await page.getByText('Correct the draft', { exact: false }).count()).toBe(0)
     expect(await banner.getByRole('link', { name: 'See the campaign' }).getAttribute('href')).toBe(address)
+    // No alert of its own tells of it: the tab of alerts names the campaign's.
+    await page.getByRole('link', { name: 'Alerts', exact: true }).last().click()
+    const told = page.getByText('What a campaign brought failed here', { exact: false })
+    expect(await told.getByRole('link', { name: 'See the campaign' }).getAttribute('href')).toBe(address)
   })
 })
 
