@@ -1,6 +1,6 @@
 import { setLosses } from '../../lib/fleet/state/followed-push.ts'
 import { endOffer } from '../../lib/fleet/state/offer-state.ts'
-import { assignmentOf, wearLabels } from '../../lib/fleet/state/state.ts'
+import { assignmentOf, knownPushes, wearLabels } from '../../lib/fleet/state/state.ts'
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
 import { type Database, DatabaseUnavailable } from '../../lib/store/db.ts'
 import type { Ground } from '../../runtime/compose.ts'
@@ -92,6 +92,12 @@ export const FLAWS: Readonly<
     first: 3,
     flaw: { service: forgivingTooSoon },
     says: /over and over/,
+  },
+  'waits anew for silent agents each time that they come back': {
+    troubles: ['goodbyes'],
+    first: 3,
+    flaw: { service: waitingAnew },
+    says: /while agents come and go/,
   },
   'forgets that a send found no room': {
     troubles: ['droppedSends'],
@@ -224,6 +230,15 @@ function forgivingTooSoon({ fleet }: SimService): void {
     const target = followed?.targets.get(report.uid)
     if (followed !== null && target?.state === 'applied') setLosses(followed, target, 0)
     return answer
+  }
+}
+
+function waitingAnew({ fleet }: SimService): void {
+  const receive = fleet.receive.bind(fleet)
+  fleet.receive = (connection, report, about) => {
+    for (const workload of fleet.state.workloads.values())
+      for (const { waited } of knownPushes(workload)) waited.clear()
+    return receive(connection, report, about)
   }
 }
 

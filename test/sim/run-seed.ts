@@ -44,6 +44,8 @@ const SLOW_REST_MAX_MS = 7_200_000
 const LOOK_MS = 60_000
 /** For how long agents come and go at most while the others rest: for longer than silent targets are waited for in all. */
 const RESTLESS_MAX_MS = 5_400_000
+/** What agents that come and go keep open is seen open within this time. */
+const CLOSED_MS = 300_000
 
 /** Clear the database and let one world live: a stretch of trouble, then a stretch of rest. */
 export async function runSeed(
@@ -107,16 +109,23 @@ export async function rest(world: World): Promise<void> {
   await settle()
 }
 
-/** Where agents come and go, let every push and rollout end all the same; then let these agents stay. */
+/**
+ * Where agents come and go, let every push and rollout end all the same; then let these agents stay. What is not seen open
+ * for a while has ended: a moment in which nobody is there who is waited for says nothing.
+ */
 async function calmDown(world: World): Promise<void> {
   const restless = world.agents.filter(({ isRestless }) => isRestless)
   if (restless.length === 0) return
-  let open = await world.listLastingEnds()
-  for (let passed = 0; passed < RESTLESS_MAX_MS && open.length > 0; passed += LOOK_MS) {
+  let open: readonly string[] = []
+  let closedMs = 0
+  for (let passed = 0; passed < RESTLESS_MAX_MS && closedMs < CLOSED_MS; passed += LOOK_MS) {
+    const seen = await world.listLastingEnds()
+    closedMs = seen.length > 0 ? 0 : closedMs + LOOK_MS
+    if (seen.length > 0) open = seen
     await world.run(LOOK_MS)
-    open = await world.listLastingEnds()
   }
-  for (const problem of open) world.promises.report(`while agents come and go, ${problem}`)
+  if (closedMs < CLOSED_MS)
+    for (const problem of open) world.promises.report(`while agents come and go, ${problem}`)
   for (const agent of restless) {
     agent.isRestless = false
     agent.start()
