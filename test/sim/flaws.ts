@@ -99,6 +99,18 @@ export const FLAWS: Readonly<
     flaw: { service: waitingAnew },
     says: /while agents come and go/,
   },
+  'begins stages without those that are away': {
+    troubles: ['stages'],
+    first: 16,
+    flaw: { service: overlookingAbsentees },
+    says: /without .*, away for/,
+  },
+  'takes those that said goodbye for vanished': {
+    troubles: ['stages'],
+    first: 19,
+    flaw: { service: missingDeparted },
+    says: /had said goodbye/,
+  },
   'forgets that a send found no room': {
     troubles: ['droppedSends'],
     first: 23,
@@ -127,6 +139,33 @@ function forgettingReports(db: Database): Database {
         throw error
       }
     },
+  }
+}
+
+/** As the process looks at its rollouts, workloads have no instances but those that are connected. */
+function overlookingAbsentees({ fleet }: SimService): void {
+  const tick = fleet.rollouts.tick.bind(fleet.rollouts)
+  fleet.rollouts.tick = () => {
+    for (const instance of fleet.state.away) instance.workload?.instances.delete(instance)
+    tick()
+  }
+  const receive = fleet.receive.bind(fleet)
+  fleet.receive = (connection, report, about) => {
+    const instance = fleet.state.instances.get(report.uid)
+    if (instance !== undefined) instance.workload?.instances.add(instance)
+    return receive(connection, report, about)
+  }
+}
+
+/** Some seconds after a goodbye its agent counts as one that did not come back. */
+function missingDeparted({ fleet }: SimService): void {
+  const tick = fleet.rollouts.tick.bind(fleet.rollouts)
+  fleet.rollouts.tick = () => {
+    const beforeMs = fleet.clock.heardMs() - 6_000
+    for (const instance of fleet.state.away)
+      if (instance.hasDeparted && instance.awaySinceMs! < beforeMs)
+        assignmentOf(instance)?.missing.set(instance.uid, true)
+    tick()
   }
 }
 

@@ -91,7 +91,7 @@ export async function rest(world: World): Promise<void> {
   }
   for (const browser of world.browsers) browser.isSlow = false
   if (world.troubles.campaigns) concludeCampaigns(world)
-  world.promises.offers.rests()
+  world.promises.rests()
   await world.run(REST_MS)
   await calmDown(world)
   const most = world.agents.some(({ nature }) => nature.pollMs > 100_000) ? SLOW_REST_MAX_MS : REST_MAX_MS

@@ -251,6 +251,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
         pushChanged: (workload, push) => {
           this.promises.delays.pushTold(workload, this.time.nowMs)
           this.promises.offers.pushChanged(name, workload)
+          this.promises.patience.pushChanged(service, workload)
           if (push.status === 'failed' && !this.#failed.has(push.pushId)) {
             this.#failed.add(push.pushId)
             this.promises.pushes.failed(workload, push)

@@ -15,6 +15,7 @@ import { checkEndings } from './endings.ts'
 import { checkFleetConfigMemory } from './fleet-configs.ts'
 import { checkMemory, checkTallies } from './memory.ts'
 import { OfferPromises } from './offers.ts'
+import { PatiencePromises } from './patience.ts'
 import { ProcessPromises } from './processes.ts'
 import { PushPromises } from './pushes.ts'
 import { checkStages, StagePromises } from './stages.ts'
@@ -46,6 +47,7 @@ export class Promises {
   readonly problems: string[] = []
   readonly offers: OfferPromises
   readonly pushes: PushPromises
+  readonly patience: PatiencePromises
   readonly processes: ProcessPromises
   readonly delays: DelayPromises
   readonly starts: StartPromises
@@ -57,6 +59,7 @@ export class Promises {
     this.#watcher = watcher
     this.offers = new OfferPromises(watcher, this.report)
     this.pushes = new PushPromises(watcher, this.report, (id) => world.isDeleted(id))
+    this.patience = new PatiencePromises(watcher, this.report)
     const { lostCommits, lateCommits } = world.troubles
     this.delays = new DelayPromises(this.report, lostCommits || lateCommits)
     const latestWallSince = (sinceMs: number) => world.time.latestWallSince(sinceMs)
@@ -78,7 +81,14 @@ export class Promises {
       checkConnections(service, this.report)
     }
     await this.offers.check()
+    await this.patience.check()
     if (this.#steps % PUSHES_EVERY === 0) await this.pushes.check()
+  }
+
+  /** From now on nothing but agents disturbs the world. */
+  rests(): void {
+    this.offers.rests()
+    this.patience.rests(this.#world.service())
   }
 
   /** What must hold once the world has come to rest. */
@@ -90,6 +100,7 @@ export class Promises {
       return
     }
     await this.pushes.checkAtRest()
+    this.patience.checkAtRest(service)
     await checkEndings(this.#watcher, this.report)
     await checkMemory(service, this.#watcher, this.report)
     await checkAgents(world, service, this.report)

@@ -146,6 +146,19 @@ export const LINK_FLAWS: Readonly<Record<string, PlantedFlaw>> = {
       },
     },
   },
+  'an owner that could hear nobody for a while hears nobody any more': {
+    troubles: ['stuckRenewals'],
+    flaw: {
+      fleet({ clock }) {
+        const tick = clock.tick.bind(clock)
+        let isDeaf = false
+        clock.tick = (hears) => {
+          isDeaf ||= !hears
+          tick(!isDeaf)
+        }
+      },
+    },
+  },
   'a front takes what members said before the database went away for what they say now': {
     troubles: ['lostTogether'],
     flaw: {

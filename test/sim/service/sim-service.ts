@@ -156,7 +156,8 @@ export class SimService {
       cluster: null,
       network: systemWebhookNetwork,
       mayOffer: () => this.lock.isHeld() && this.#mayAct(),
-      hears: () => true,
+      // One that is alone hears its agents itself; see `runtime/service.ts`.
+      hears: () => this.membership === null || (this.lock.isHeld() && this.membership.mayAct()),
       busyMs: () => 0,
       openApi: () => '',
       workerUrl: () => NO_THREADS,
