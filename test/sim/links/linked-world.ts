@@ -87,9 +87,8 @@ export class LinkedWorld extends World {
     }
     super(seed, store, {
       troubles: wanted,
-      // Who pushes for campaigns is no business of the links, and of a goodbye that is one of many the promises of links do
-      // not know which one is told late (seed 502): worlds have them where that is asked for.
-      without: (['campaigns', 'goodbyes'] as const).filter((one) => !wanted?.split(',').includes(one)),
+      // Who pushes for campaigns is no business of the links.
+      without: wanted?.split(',').includes('campaigns') ? [] : ['campaigns'],
       flaw: { ground, service: (service) => this.#born(service) },
     })
     this.#flaw = flaw
