@@ -28,6 +28,9 @@ interface Sent {
   repeats: number
 }
 
+/** An owner that can hear again takes what passed since its last look for heard. */
+const TICK_MS = 1_000
+
 /**
  * How often at most a push is offered to an agent that nothing but its config disturbs: to each of the processes that die
  * of it, and to one more.
@@ -113,8 +116,8 @@ export class OfferPromises {
     if (before !== undefined && isSame) {
       const silentMs = nowMs - before.atMs
       const isStated =
-        (cause === 'no-status' && silentMs >= NO_STATUS_MS) ||
-        (cause === 'applying-too-long' && silentMs >= APPLYING_MS) ||
+        (cause === 'no-status' && silentMs >= NO_STATUS_MS - TICK_MS) ||
+        (cause === 'applying-too-long' && silentMs >= APPLYING_MS - TICK_MS) ||
         cause === 'send-dropped' ||
         // The agent was on another socket meanwhile, and came back to this one, which other agents had kept open; or
         // another agent under its uid spoke on a socket of its own, and what it said ended the offer.
