@@ -5,6 +5,7 @@ import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { approvalTexts } from '../i18n/approvals.ts'
 import { changeTexts, sayNotOurs } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
@@ -256,7 +257,7 @@ export function ReviewPage({ params }: { params: Record<string, string> }) {
         ) : (
           <Loaded of={request} title={callOf(data)}>
             {(approval) => {
-              const title = titleOfRequest(approval) ?? words.title(callOf(data))
+              const title = titleOfRequest(approval) ?? say(approvalTexts).untitled
               return (
                 <>
                   <Head

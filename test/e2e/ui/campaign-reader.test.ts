@@ -68,5 +68,7 @@ test('a request without a comment is not called by a hash', async () => {
   const approvals = `/api/workloads/${id}/config/approvals`
   await service.api.post(approvals, { draft_yaml: GATEWAY.replace('5s', '9s') }, 201)
   await page.goto('/approvals')
-  await page.getByRole('link', { name: 'Change without a comment' }).waitFor()
+  await page.getByRole('link', { name: 'Change without a comment' }).click()
+  // Its own page calls it the same.
+  await page.getByRole('heading', { name: 'Change without a comment', level: 1 }).waitFor()
 })
