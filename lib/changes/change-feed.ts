@@ -20,7 +20,6 @@ function standingOf({ kind, status, phase, rolloutId, rolloutStatus }: StoredCha
   }
 }
 
-/** Rollouts that go on, or may: not all instances are in their stages yet. */
 /** Whether stages of a rollout have not come to all: it goes on, waits, or was given up. */
 const isInSomeStages = ({ rolloutStatus }: StoredChange) =>
   rolloutStatus === 'running' || rolloutStatus === 'halted' || rolloutStatus === 'aborted'

@@ -41,7 +41,7 @@ export const RISK_RULES = {
 
 type RiskRule = keyof typeof RISK_RULES
 
-const isRule = (rule: string): rule is RiskRule => rule in RISK_RULES
+const isRule = (rule: string): rule is RiskRule => Object.hasOwn(RISK_RULES, rule)
 
 /** How risky what a rule finds is. */
 export const ruleRisk = (rule: string): RiskLevel => (isRule(rule) ? RISK_RULES[rule].risk : 'high')
