@@ -29,6 +29,8 @@ export interface Bound extends FrontConfig {
   reportedAs: number
   /** It has said something that the owner has not answered. */
   isUnheard: boolean
+  /** What it said last of a config is among that. */
+  isConfigUnheard: boolean
   /** Whether its bare beats are answered here (`grant`). */
   isGranted: boolean
   readonly report: KeptReport
@@ -66,6 +68,7 @@ export const newBound = (connection: AgentConnection, report: AgentReport, nowMs
   isTold: false,
   reportedAs: 0,
   isUnheard: false,
+  isConfigUnheard: false,
   isGranted: false,
   unasked: {},
   offered: null,

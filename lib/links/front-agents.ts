@@ -210,7 +210,8 @@ export class FrontAgents implements FleetPort {
     bound.unasked = {}
     if (bound.isGranted && isNext && isBareBeat(report, bound)) {
       this.#counts.absorbed++
-      this.#beats.add(bound)
+      // Not before the owner has what it had said: it would be taken for older than the beat.
+      if (!bound.isConfigUnheard) this.#beats.add(bound)
       return { message: asks, pendingOffer: null }
     }
     // A full description under a number that was there: a new process behind a gateway, on the same socket.
@@ -220,9 +221,9 @@ export class FrontAgents implements FleetPort {
     const fields = splitReport(about.message!)
     this.#kept.take(held, bound, report, fields, { isStart, isGap })
     if (report.hasCapabilities) bound.capabilities = report.capabilities
+    if (report.remoteConfigStatus !== null && !report.isDisconnect) bound.isConfigUnheard = true
     bound.uidOnWire = report.uidOnWire.length === 16 ? bound.uidOnWire : report.uidOnWire
-    if (report.isDisconnect)
-      this.#sayGoodbye(bound, goodbyeOf(fields, bound.isUnheard ? bound.report.configStatus : null))
+    if (report.isDisconnect) this.#sayGoodbye(bound, fields)
     else this.#forward(bound, withoutConfig(fields, REPORT_BYTES_MAX))
     // Its form depends on the attributes that the agent has said: where these were given up, it comes with them.
     if (report.effectiveConfig !== null && bound.isGivenUp) asks.reportFullState = true
@@ -242,7 +243,7 @@ export class FrontAgents implements FleetPort {
     if (held === undefined) return
     const uids = [...held.agents.keys()]
     for (const bound of held.agents.values()) {
-      if (bound.isUnheard) this.#sayLastWord(bound)
+      if (bound.isConfigUnheard) this.#sayLastWord(bound)
       this.#forget(bound)
     }
     this.#connections.delete(connection.id)
@@ -307,7 +308,8 @@ export class FrontAgents implements FleetPort {
     this.#unconfirmed.delete(n)
     this.#unconfirmedBytes -= reported.bytes
     const { bound } = reported
-    if (bound.reportedAs === n && !this.#dirty.has(bound)) bound.isUnheard = false
+    if (bound.reportedAs === n && !this.#dirty.has(bound))
+      Object.assign(bound, { isUnheard: false, isConfigUnheard: false })
     if (message !== null) this.#tell(bound, message, delayMs, n)
   }
 
@@ -359,6 +361,8 @@ export class FrontAgents implements FleetPort {
   #forward(bound: Bound, message: Uint8Array): void {
     this.#counts.forwarded++
     bound.isUnheard = true
+    // When it beat before says nothing of when it said this.
+    this.#beats.delete(bound)
     if (!this.#hasRoom || this.#dirty.has(bound)) this.#dirty.add(bound)
     else this.#report(bound, message)
   }
@@ -381,15 +385,18 @@ export class FrontAgents implements FleetPort {
 
   /**
    * An agent says goodbye: said even beyond the limit, because the agent is forgotten here right afterwards, and so only
-   * what counts of it. Beyond the limit it is kept with the endings alone.
+   * what counts of it. Beyond the limit it is kept with the endings alone; there it is with the config status that the owner
+   * may not have heard.
    */
-  #sayGoodbye(bound: Bound, message: Uint8Array): void {
+  #sayGoodbye(bound: Bound, fields: ReadonlyMap<number, Uint8Array>): void {
     this.#counts.forwarded++
-    const isReported = this.#hasRoom
-    if (isReported) this.#report(bound, message)
+    const isReported = this.#hasRoom && !this.#dirty.has(bound)
+    if (isReported) this.#report(bound, goodbyeOf(fields))
     else this.#lastN++
-    this.#endings.noteGoodbye(this.#lastN, lastSaidOf(bound, message))
-    if (!isReported && this.#link !== null) this.#endings.say(this.#lastN, this.#link)
+    const n = this.#lastN
+    const kept = goodbyeOf(fields, bound.isConfigUnheard ? bound.report.configStatus : null)
+    this.#endings.noteGoodbye(n, lastSaidOf(bound, kept))
+    if (!isReported && this.#link !== null) this.#endings.say(n, this.#link)
   }
 
   /** An agent leaves, and nobody knows whether the owner has heard what it said last of its config. */

@@ -8,6 +8,8 @@ export const ENDINGS_MAX = 20_000
 /** The most bytes of what agents said last, each with a little beside its message; the oldest are given up first. */
 export const ENDINGS_BYTES_MAX = 16 * 1_048_576
 const BYTES_BESIDE = 256
+/** What an agent said of a config so long ago is told to nobody: what it runs by now, it says itself. */
+const LAST_WORD_MS = 600_000
 
 /** Agents that have left a connection, by its end or, one of them, by a goodbye; or what one of them said last. */
 interface Ending {
@@ -106,7 +108,10 @@ export class FrontEndings {
 
   /** There is a new link: say on it all that nobody has confirmed. */
   sayAll(link: LinkOut): void {
-    for (const n of this.#waiting.keys()) this.say(n, link)
+    const sinceMs = this.#clock.monotonicMs() - LAST_WORD_MS
+    for (const [n, { said }] of this.#waiting)
+      if (said?.kind === 'last-word' && said.saidMs < sinceMs) this.confirmed(n)
+      else this.say(n, link)
   }
 
   /** Say what is kept under this number, while nobody has confirmed it. */

@@ -63,12 +63,20 @@ export interface FrontSaid {
 /** How often a front may be asked for the list of its agents. */
 const LIST_MS = 60_000
 /**
- * For so long after it has begun, an owner hears from other fronts of agents that have come back since a goodbye. It would
- * end what waits for such a one.
+ * For so long after it has begun, an owner hears from all fronts of agents that are back. What one that it has not heard
+ * had said last, or that it had left, waits until then: it would end what waits for the agent, or be older than what that
+ * has said elsewhere.
  */
 const RETURNS_MS = 10_000
 /** The hashes of texts that are named in one entry. */
 const HASHES_AT_ONCE = 1_000
+
+/** What an agent said last, told late; `saidMs`: at the earliest, by the machine's clock. */
+interface LateSaying {
+  link: OwnerLink
+  entry: FrontEntry & { 0: 'goodbye' | 'last-word' }
+  saidMs: number
+}
 
 /** A connection of agents to another process, a front, as the owner sees it. */
 class LinkConnection implements AgentConnection {
@@ -132,13 +140,29 @@ class LinkConnection implements AgentConnection {
 export class OwnerLinks {
   readonly parts: OwnerLinksParts
   readonly #links = new Set<OwnerLink>()
-  /** When this process began to decide; by the monotonic clock. */
-  readonly sinceMs: number
+  /** What agents that were not heard yet had said last, until it is known who of them is back; null from then on. */
+  #lateSayings: LateSaying[] | null = []
   #lastId = 0
 
   constructor(parts: OwnerLinksParts) {
     this.parts = parts
-    this.sinceMs = parts.clock.monotonicMs()
+    parts.timers.after(RETURNS_MS, () => this.#takeLateSayings())
+  }
+
+  /** Keep this for a while where the agent was not heard yet; false where it is to be taken at once. */
+  holdBack(uid: string, saying: LateSaying): boolean {
+    if (this.#lateSayings === null || this.parts.fleet.state.instances.has(uid)) return false
+    this.#lateSayings.push(saying)
+    return true
+  }
+
+  /** In the order in which it was said, whichever front told of it first. */
+  #takeLateSayings(): void {
+    const sayings = this.#lateSayings ?? []
+    this.#lateSayings = null
+    if (this.parts.fleet.isStopped) return
+    for (const { link, entry, saidMs } of sayings.sort((one, other) => one.saidMs - other.saidMs))
+      link.takeLate(entry, saidMs)
   }
 
   /** The texts of these effective configs are not stored any more: each front is told, as it keeps what it has read. */
@@ -287,15 +311,12 @@ export class OwnerLink implements ConfigReader {
     // Another one is meant for the owner of another epoch. The front reports everything again over a link to this one.
     if (batch?.epoch !== epoch) return
     const delayMs = this.#delay.of(batch)
-    for (const entry of batch.entries) this.#tryEntry(entry, delayMs)
-  }
-
-  #tryEntry(entry: FrontEntry, delayMs: number): void {
-    try {
-      this.#takeEntry(entry, delayMs)
-    } catch (error) {
-      this.#entryFailed(entry, error)
-    }
+    for (const entry of batch.entries)
+      try {
+        this.#takeEntry(entry, delayMs)
+      } catch (error) {
+        this.#entryFailed(entry, error)
+      }
   }
 
   #read(text: string): Batch<FrontEntry> | null {
@@ -385,10 +406,8 @@ export class OwnerLink implements ConfigReader {
         this.#ended(entry)
         break
       case 'goodbye':
-        this.#goodbye(entry, delayMs)
-        break
       case 'last-word':
-        this.#lastWord(entry, delayMs)
+        this.#said(entry, delayMs)
         break
       case 'sent': {
         const [, conn, uid, n] = entry
@@ -442,34 +461,44 @@ export class OwnerLink implements ConfigReader {
     this.#confirm(n)
   }
 
-  /** What an agent had said of its config; the front says so on each link until it is confirmed. */
-  #lastWord([, n, , saidAgoMs, text]: FrontEntry & { 0: 'last-word' }, delayMs: number): void {
-    const intake = decodeBody(Buffer.from(text, 'base64'))
-    if (intake.ok) this.#links.parts.fleet.hadSaidOfConfig(intake.report, delayMs + Math.max(0, saidAgoMs))
-    this.#confirm(n)
+  /** What an agent had said of its config, or that it had left; the front says so on each link until it is confirmed. */
+  #said(entry: LateSaying['entry'], delayMs: number): void {
+    const intake = decodeBody(Buffer.from(entry[4], 'base64'))
+    const agoMs = delayMs + Math.max(0, entry[3])
+    const saidMs = this.#links.parts.clock.monotonicMs() - agoMs
+    if (intake.ok && this.#links.holdBack(intake.report.uid, { link: this, entry, saidMs })) return
+    if (intake.ok) this.#take(entry, intake.report, agoMs)
+    this.#confirm(entry[1])
   }
 
-  /** An agent had said goodbye; the front says so on each link until it is confirmed. */
-  #goodbye(entry: FrontEntry & { 0: 'goodbye' }, delayMs: number): void {
-    const [, n, conn, saidAgoMs, text] = entry
-    const { clock, timers, fleet } = this.#links.parts
-    const intake = decodeBody(Buffer.from(text, 'base64'))
-    const mayBeBackMs = this.#links.sinceMs + RETURNS_MS - clock.monotonicMs()
-    if (intake.ok && mayBeBackMs > 0 && !fleet.state.instances.has(intake.report.uid)) {
-      timers.after(mayBeBackMs, () => {
-        if (!this.#isClosed && !fleet.isStopped) this.#tryEntry(entry, delayMs + mayBeBackMs)
-      })
+  #take([kind, , conn, saidAgoMs]: LateSaying['entry'], report: AgentReport, agoMs: number): void {
+    const { fleet } = this.#links.parts
+    if (kind === 'last-word') {
+      fleet.hadSaidOfConfig(report, agoMs)
       return
     }
+    const before = fleet.state.instances.get(report.uid)?.connection
     const place = conn === 0 ? null : placeOf(this.memberId, conn)
-    const leastAgoMs = Math.max(0, saidAgoMs)
-    if (intake.ok) {
-      const { uid } = intake.report
-      const before = fleet.state.instances.get(uid)?.connection
-      fleet.hadSaidGoodbye(intake.report, { place, agoMs: delayMs + leastAgoMs, leastAgoMs })
-      this.#withdraw(uid, before, null)
+    fleet.hadSaidGoodbye(report, { place, agoMs, leastAgoMs: Math.max(0, saidAgoMs) })
+    this.#withdraw(report.uid, before, null)
+  }
+
+  /** The same of what was held back. Whoever is heard by now on the socket on which it had said goodbye is back there. */
+  takeLate(entry: LateSaying['entry'], saidMs: number): void {
+    if (this.#isClosed) return
+    try {
+      const [, n, conn, , text] = entry
+      const intake = decodeBody(Buffer.from(text, 'base64'))
+      const { clock, fleet } = this.#links.parts
+      const agoMs = clock.monotonicMs() - saidMs
+      if (!intake.ok) return
+      const at = fleet.state.instances.get(intake.report.uid)?.connection
+      const isBack = at != null && at === this.#connections.get(conn)
+      if (!isBack) this.#take(entry, intake.report, agoMs)
+      this.#confirm(n)
+    } catch (error) {
+      this.#entryFailed(entry, error)
     }
-    this.#confirm(n)
   }
 
   /** An offer has not reached its agent. Where another was made since, that one is on its way. */

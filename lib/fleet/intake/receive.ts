@@ -5,7 +5,7 @@ import { tellAgent } from '../../opamp/tell-agent.ts'
 import { notePoll } from '../decide/poll-rhythm.ts'
 import { beginOffer, recallOffer } from '../state/begin-offer.ts'
 import type { ComponentLists } from '../state/component-lists.ts'
-import type { Instance } from '../state/model.ts'
+import type { Instance, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { AgentHomes } from './agent-homes.ts'
 import { AgentRoom, saysWhatItIs } from './agent-room.ts'
@@ -112,13 +112,20 @@ export class Receiver {
       this.#presence.hadLeft(instance, false)
   }
 
-  /** See `Fleet.hadSaidOfConfig`. */
+  /**
+   * See `Fleet.hadSaidOfConfig`. Of one that was not heard of since this process decides nothing is kept but what it said: it
+   * is awaited as before. What it said may be a repetition, like all that is told again.
+   */
   hadSaidOfConfig(report: AgentReport, agoMs: number): void {
     if (report.remoteConfigStatus === null) return
     const known = this.#parts.state.instances.get(report.uid)
     if (known !== undefined && !this.#isUnheardSince(known, agoMs)) return
-    const instance = known ?? this.#addAway(report)
-    if (instance !== null && instance.workload !== null) this.#takeConfigStatus(instance, report, false)
+    if (known !== undefined && known.workload !== null) this.#takeConfigStatus(known, report, true)
+    const home = known === undefined ? this.#homeOf(report.uid) : undefined
+    if (home === undefined) return
+    const instance = createInstance(report.uid, Uint8Array.from(report.uidOnWire), this.#parts.deps.clock)
+    liveIn(instance, home)
+    this.#reports.take(instance, report, true)
   }
 
   /** See `Fleet.hadSaidGoodbye`. */
@@ -126,7 +133,7 @@ export class Receiver {
     const { place, agoMs } = said
     const instance = this.#parts.state.instances.get(report.uid)
     if (instance === undefined) {
-      this.#addDeparted(report, said)
+      this.#addDeparted(report, said, true)
       return
     }
     // A poller has one connection for all its polls, before and after. Over a socket that it has now it came back.
@@ -135,7 +142,7 @@ export class Receiver {
       ? this.#isUnheardSince(instance, agoMs)
       : this.#mayHaveLeft(instance, place ?? undefined, agoMs) ||
         (this.#isUnheardSince(instance, agoMs) && goesOnAt(instance, place, report))
-    if (hasLeft) this.#depart(instance, report, said)
+    if (hasLeft) this.#depart(instance, report, said, true)
   }
 
   /**
@@ -234,14 +241,14 @@ export class Receiver {
     return plain({ capabilities: OUR_CAPABILITIES })
   }
 
-  /** An agent that is here, or counts as away, has left. */
-  #depart(instance: Instance, report: AgentReport, said: SaidAgo): void {
+  /** An agent that is here, or counts as away, has left. What is told of that late may repeat what it had said before. */
+  #depart(instance: Instance, report: AgentReport, said: SaidAgo, isToldLate = false): void {
     // It was connected while another process decided: nobody waits for it any more.
     if (this.#parts.state.knownAtStart.delete(instance.uid)) instance.isAnnounced = true
     instance.sequenceNum = report.sequenceNum
     instance.boundMs = saidBetween(this.#parts.deps.clock, said)
     // What an agent says about a config with its goodbye still counts; the health in it does not.
-    if (report.remoteConfigStatus !== null) this.#reports.take(instance, report, false)
+    if (report.remoteConfigStatus !== null) this.#reports.take(instance, report, isToldLate)
     if (instance.connection === null) {
       instance.awaySinceMs = this.#parts.deps.clock.heardMs()
       this.#presence.hadLeft(instance, true)
@@ -264,10 +271,15 @@ export class Receiver {
   }
 
   /** An agent that is stored, and was not heard of since this process decides, had said goodbye before. */
-  #addDeparted(report: AgentReport, said: SaidAgo): void {
-    const instance = this.#addAway(report)
-    if (instance !== null) this.#depart(instance, report, said)
-    else noteDeparture(this.#parts, report.uid, saidBetween(this.#parts.deps.clock, said))
+  #addDeparted(report: AgentReport, said: SaidAgo, isToldLate = false): void {
+    const { deps, state } = this.#parts
+    if (!state.homes.has(report.uid) || state.instances.size >= deps.agentLimits.inAll) {
+      noteDeparture(this.#parts, report.uid, saidBetween(deps.clock, said))
+      return
+    }
+    const instance = this.#addInstance(report.uid, report.uidOnWire)
+    state.away.add(instance)
+    this.#depart(instance, report, said, isToldLate)
   }
 
   /** Whether an agent of which nothing is known has said goodbye after this. */
@@ -276,31 +288,22 @@ export class Receiver {
     return this.#parts.state.departures.hasLeftSince(uid, latest)
   }
 
-  /** An agent that is stored, was not heard of since this process decides, and is away. Null where none is stored. */
-  #addAway(report: AgentReport): Instance | null {
-    const { deps, state } = this.#parts
-    if (!state.homes.has(report.uid) || state.instances.size >= deps.agentLimits.inAll) return null
-    const instance = this.#addInstance(report.uid, report.uidOnWire)
-    instance.awaySinceMs = deps.clock.heardMs()
-    state.away.add(instance)
-    return instance
-  }
-
   #addInstance(uid: string, uidOnWire: Uint8Array): Instance {
     const instance = createInstance(uid, Uint8Array.from(uidOnWire), this.#parts.deps.clock)
     this.#parts.state.departures.forget(uid)
     this.#parts.state.instances.set(uid, instance)
     instance.rhythm = this.#parts.state.takeRhythm(uid)
-    const home = this.#parts.state.workloads.get(this.#parts.state.homes.get(uid) ?? '')
+    const home = this.#homeOf(uid)
     if (home !== undefined) {
-      instance.workload = home
       home.instances.add(instance)
-      recallOffer(instance)
-      // Until the instance describes itself, it is taken for what its workload is.
-      instance.type = home.type
-      instance.isExcluded = !home.acceptsRemoteConfig
+      liveIn(instance, home)
     }
     return instance
+  }
+
+  /** The workload of an agent that is not known, as its last description named it. */
+  #homeOf(uid: string): Workload | undefined {
+    return this.#parts.state.workloads.get(this.#parts.state.homes.get(uid) ?? '')
   }
 
   /**
@@ -428,6 +431,14 @@ export class Receiver {
       message.reportAvailableComponents = true
     return message
   }
+}
+
+/** Until an instance describes itself, it is taken for what its workload is. */
+function liveIn(instance: Instance, home: Workload): void {
+  instance.workload = home
+  recallOffer(instance)
+  instance.type = home.type
+  instance.isExcluded = !home.acceptsRemoteConfig
 }
 
 /**

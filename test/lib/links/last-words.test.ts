@@ -128,7 +128,7 @@ describe('while there was no link', () => {
     say(failed)
     leave(front)
     front.link(await takeOver(2))
-    await fleet.ctx.advance(3_000)
+    await fleet.ctx.advance(13_000)
     const [stored] = fleet.ctx.fleet.state.workloads.values()
     expect(stored!.newestPush!.kind).toBe('auto-rollback')
   })
