@@ -693,6 +693,14 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/links/owner-links.ts LinkConnection.granted': perAgent,
   'lib/links/owner-links.ts LinkConnection.offered': perAgent,
   'lib/links/owner-links.ts OwnerLink.#connections': perSocket,
+  'lib/links/owner-links.ts OwnerLinks.#lateSayings': {
+    bound:
+      'what fronts keep, ENDINGS_MAX agents of each, in the first ten seconds of an owner; none after them',
+    reachedBy: [
+      'lib/links/held-goodbye-same-socket.test.ts',
+      'an agent behind a gateway that starts anew after its goodbye stays',
+    ],
+  },
   'lib/links/owner-links.ts OwnerLink.#unstored': {
     bound:
       'what a front says on one link of agents that have left, which it keeps: ENDINGS_MAX agents; none of a closed link',
