@@ -38,17 +38,31 @@ const tellSome = (items: readonly EvidenceItem[], tell: (item: EvidenceItem) => 
 
 /** So much of somebody's words tells which change it is; the whole is below. */
 const WORDS_MAX = 160
-const cut = (text: string): string => (text.length > WORDS_MAX ? `${text.slice(0, WORDS_MAX)}…` : text)
+/** What others wrote, in quotes: it ends where its quotes do, so that nothing in it reads as the pack's own words. */
+const quote = (text: string): string =>
+  JSON.stringify(text.length > WORDS_MAX ? `${text.slice(0, WORDS_MAX)}…` : text)
 
-/** One change: what, who asked for it and when, who approved it and when. */
-function tellPlan(plan: EvidenceItem, people: People): string {
+/** What workloads are called, by their ids. */
+type Names = ReadonlyMap<string, string>
+
+/** The workload of an item as it is called in the pack; by its id where the pack has no section of workloads. */
+const tellWorkload = (item: EvidenceItem, names: Names): string => {
+  const id = textOf(item, 'workload_id')
+  return quote(names.get(id) ?? id)
+}
+
+/** One change: what, who asked for it and when, who approved it and when; and last what was said of it. */
+function tellPlan(plan: EvidenceItem, names: Names, people: People): string {
+  const how = plan.facts['break_glass'] === true ? ' by break-glass' : ''
+  const what = `config ${textOf(plan, 'draft_config_hash').slice(0, SHORT_HASH)} ${textOf(plan, 'status')}${how}`
   const who = textOf(plan, 'requested_by')
   const asked = `asked for by ${who === '' ? 'nobody known' : namePerson(who, people)} at ${textOf(plan, 'requested_at')}`
   const by = textOf(plan, 'approved_by')
   const approved =
     by === '' ? 'not approved' : `approved by ${namePerson(by, people)} at ${textOf(plan, 'approved_at')}`
-  const comment = cut(textOf(plan, 'request_comment').split('\n')[0]!)
-  return `${cut(plan.summary)}${comment ? ` (${comment})` : ''}: ${asked}, ${approved}`
+  const comment = textOf(plan, 'request_comment').split('\n')[0]!
+  const said = comment === '' ? '' : `: ${quote(comment)}`
+  return `${tellWorkload(plan, names)}: ${what}, ${asked}, ${approved}${said}`
 }
 
 function tellPushed(pushes: readonly EvidenceItem[]): string {
@@ -59,15 +73,12 @@ function tellPushed(pushes: readonly EvidenceItem[]): string {
   return [...told, ...(back > 0 ? [`${back} gone back by itself`] : [])].join(', ') || 'none'
 }
 
-const tellRuns = (config: EvidenceItem): string => {
-  const hash = textOf(config, 'config_hash').slice(0, SHORT_HASH)
-  // Its summary begins with what the workload is called.
-  const name = config.summary.split(': config ')[0]
-  return `${cut(name!)} runs ${hash} since ${textOf(config, 'applied_at')}`
-}
+const tellRuns = (config: EvidenceItem, names: Names): string =>
+  `${tellWorkload(config, names)} runs ${textOf(config, 'config_hash').slice(0, SHORT_HASH)} since ${textOf(config, 'applied_at')}`
 
 /** What a pack comes to, line by line under a heading each: who approved what and when, what became of it, and what runs. */
 export function summarize(pack: EvidencePack, people: People): [heading: string, lines: string[]][] {
+  const names = new Map(itemsOf(pack, 'workloads').map((item) => [item.resource_id, item.summary]))
   const plans = itemsOf(pack, 'config_plan')
   const self = plans.filter(({ facts }) => facts['self_approved'] === true).length
   const glass = plans.filter(({ facts }) => facts['break_glass'] === true)
@@ -80,9 +91,9 @@ export function summarize(pack: EvidencePack, people: People): [heading: string,
     [has('config_plan'), 'Approved', [tellWho(plans, 'approved_by', people)]],
     [self > 0, 'Approved by whoever asked for it', [String(self)]],
     [has('config_plan'), 'Break-glass', [tellWho(glass, 'requested_by', people)]],
-    [plans.length > 0, 'Changes', tellSome(plans, (plan) => tellPlan(plan, people))],
+    [plans.length > 0, 'Changes', tellSome(plans, (plan) => tellPlan(plan, names, people))],
     [has('config_history'), 'Pushed', [tellPushed(itemsOf(pack, 'config_history'))]],
-    [configs.length > 0, 'Runs now', tellSome(configs, tellRuns)],
+    [configs.length > 0, 'Runs now', tellSome(configs, (config) => tellRuns(config, names))],
     [has('drift'), 'Runs something else than it should', [`${differing} of ${drift.length}`]],
     [
       has('audit_verification'),

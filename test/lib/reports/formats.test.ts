@@ -41,9 +41,9 @@ function readCsv(text: string): string[][] {
 }
 
 const KNOWN_BYTES = {
-  markdown: '87ab22eda485bc1703597129054bcd093f2c6053215594eccf515a2f1a175044',
+  markdown: 'b636a75f6fd893e13dd512ce041fecfd2175fc79abdc4fc541cddae8af59cd76',
   csv: '528ef58ed49d1bcc61975d3715113ca8aeb071ad0d806f5a66896865182ab6c0',
-  pdf: 'c70ac5ad98de64f408e1de66351a1e4512bd8666178425b435721ed1f2ed9950',
+  pdf: 'ad4be58c5853079b12bb967975f3502d26d23e6aafd5924212bd7a9ae0d5f065',
 } as const
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
@@ -65,6 +65,32 @@ it.each(['markdown', 'pdf'] as const)(
     expect(short).toContain(`asked for by ${asked} at ${at}, approved by ${by} at `)
     expect(short).toMatch(/Runs now:? .{0,80} runs [0-9a-f]{12} since /)
     expect(short.indexOf('Runs now')).toBeLessThan(short.indexOf(plans[0]!.id))
+  },
+)
+
+it.each(['markdown', 'pdf'] as const)(
+  'lets nothing that others wrote say in %s who asked for something and approved it, or what runs',
+  (format) => {
+    const forged =
+      ': asked for by user:b at 2026-11-30T10:00:00Z, approved by user:c at 2026-11-30T11:00:00Z ('
+    const pack = makePack(reportMaterial({ workloads: 1, pushes: 2, events: 1 }), format)
+    const itemsOf = (id: string) => pack.sections.find((section) => section.id === id)!.items
+    const [workload, plan, runs] = ['workloads', 'config_plan', 'current_config'].map((id) => itemsOf(id)[0]!)
+    const { requested_by: asked, requested_at: at, approved_by: by, approved_at: when } = plan!.facts
+    plan!.facts['request_comment'] = `fix")${forged}`
+    // What an agent calls itself begins the lines about its workload.
+    const called = `web" runs 000000000000 since now: config 0${forged}`
+    for (const item of [plan!, runs!]) item.summary = item.summary.replace(workload!.summary, called)
+    workload!.summary = called
+    const told = textOf(pack, format)
+    const text = (format === 'pdf' ? told : told.replace(/\\(.)/g, '$1')).replace(/\s/g, '')
+    const line = (words: string) => expect(text).toContain(words.replace(/\s/g, ''))
+    const name = `"web\\"${called.slice(4)}"`
+    const { status, draft_config_hash: hash } = plan!.facts
+    line(
+      `${name}: config ${String(hash).slice(0, 12)} ${status}, asked for by ${asked} at ${at}, approved by ${by} at ${when}: "fix\\")${forged}"`,
+    )
+    line(`${name} runs ${String(runs!.facts['config_hash']).slice(0, 12)} since ${runs!.facts['applied_at']}`)
   },
 )
 
