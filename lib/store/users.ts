@@ -142,13 +142,15 @@ export async function listNames(db: Db, most: number): Promise<Map<string, strin
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** What administrators are called, whoever signed in last first; at most `most`. */
+/** What those `most` administrators are called who signed in last, by name: their order does not tell who came when. */
 export async function listAdministratorNames(db: Db, most: number): Promise<string[]> {
   const rows = await db.query<{ name: string }>(
-    `SELECT u.email AS name FROM users u
-     WHERE u.kind <> 'service' AND EXISTS (
-       SELECT FROM user_groups m JOIN groups g ON g.id = m.group_id WHERE m.user_id = u.id AND g.role = 'administrator')
-     ORDER BY u.last_login_at DESC NULLS LAST, u.email LIMIT $1`,
+    `SELECT name FROM (
+       SELECT u.email AS name FROM users u
+       WHERE u.kind <> 'service' AND EXISTS (
+         SELECT FROM user_groups m JOIN groups g ON g.id = m.group_id WHERE m.user_id = u.id AND g.role = 'administrator')
+       ORDER BY u.last_login_at DESC NULLS LAST, u.email LIMIT $1) last
+     ORDER BY name`,
     [most],
   )
   return rows.map(({ name }) => name)

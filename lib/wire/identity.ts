@@ -161,11 +161,11 @@ export const PeopleNames = named(
   '`GET /api/people`: what people are called, for whatever names them by their ids alone.',
   type({
     people: note(
-      'Those who were asked for, service accounts too; who is gone is left out.',
+      'Those who were asked for, service accounts too; who is gone is left out. Tokens without `reports:export` and `config:request` are told nobody.',
       array(type({ id: string(), name: string() })),
     ),
     administrators: note(
-      'The three administrators who signed in last: one of them is asked for what only they may.',
+      'The three administrators who signed in last, by name: one of them is asked for what only they may. Empty for tokens.',
       array(string()),
     ),
   }),

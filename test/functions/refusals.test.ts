@@ -112,12 +112,13 @@ describe('what needs a person', () => {
     )
     // Whoever proposed what Git holds may release it, by a token too; anybody else only in person. A deletion needs a
     // person where it takes something along that only a person may lift, a rollout goes on by one where the glass was
-    // broken for it, and an alert is resolved by one where it is about people.
+    // broken for it, an alert is resolved by one where it is about people, and people are told more names than tokens.
     expect(looking.toSorted()).toEqual([
       'alerts/_alert-id.ts',
       'desired/release-fleet.ts',
       'desired/release.ts',
       'rollouts/continue.ts',
+      'users/names.ts',
       'workloads/_lifted-by-deletion.ts',
     ])
   })

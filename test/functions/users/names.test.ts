@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { PeopleNames } from '../../../lib/wire/identity.ts'
-import { createTestContext, invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { createTestContext, invoke, makeApiToken, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
 // Whoever may not list the users is told all the same who it is that a record names by an id, and whom to ask.
@@ -36,7 +36,29 @@ it('names those who are asked for by their ids, and nobody else', async () => {
   expect((await ask()).people).toEqual([])
 })
 
-it('names the administrators who were here last', async () => {
+it('names administrators who were here last, by name: whoever asks again and again learns not when they come', async () => {
   const names = ['first', 'second', 'third'].map((name) => `${name}@example.com`)
   expect((await ask('', bob.token)).administrators).toEqual(names)
+  const now = `update users set last_login_at = now() where email = 'third@example.com'`
+  await database.pool.execute(now)
+  expect((await ask('', bob.token)).administrators).toEqual(names)
+})
+
+it('names no administrators to a token, and people only to one that may export or ask', async () => {
+  const named = { people: [{ id: bob.userId, name: bob.email }], administrators: [] }
+  const told = async (...permissions: string[]) =>
+    ask(`?ids=${bob.userId}`, (await makeApiToken(ctx, ann, permissions)).token)
+  expect(await told('alert:resolve', 'config:read_content')).toEqual({ people: [], administrators: [] })
+  expect(await told('config:request')).toEqual(named)
+  expect(await told('reports:export')).toEqual(named)
+})
+
+it('names people to a token of somebody who may ask within a scope', async () => {
+  const scoped = { name: 'shop', role: 'editor', scope: { key: 'muster/group', values: ['shop'] } }
+  const root = await signIn(ctx, { email: 'root@example.com' })
+  const made = await invoke(ctx, 'POST /api/groups', { as: root.token, body: scoped })
+  expect(made.status, JSON.stringify(made.json)).toBe(201)
+  const eve = await signIn(ctx, { groups: ['shop'] })
+  const { token } = await makeApiToken(ctx, eve, ['config:request'])
+  expect((await ask(`?ids=${bob.userId}`, token)).people).toHaveLength(1)
 })
