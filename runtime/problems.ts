@@ -81,11 +81,11 @@ export const PROBLEMS = {
   'campaign-drafts-too-large': {
     status: 409,
     error:
-      'your drafts of campaigns are together larger than {max} MiB: remove or request one of them, or make one smaller',
+      'your campaigns that were not started are together larger than {max} MiB: remove or withdraw one of them, or make one smaller',
   },
   'campaign-drafts-too-many': {
     status: 409,
-    error: 'you have {max} drafts of campaigns: remove or request one of them',
+    error: 'you have {max} campaigns that were not started: remove or withdraw one of them',
   },
   'campaign-group-not-found': {
     status: 404,

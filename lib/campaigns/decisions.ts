@@ -34,6 +34,7 @@ import {
   deleteCampaign,
   editCampaign,
   findCampaignSummary,
+  forgetOwnUnstarted,
   insertCampaign,
   lockCampaign,
   type MeasuredDrafts,
@@ -75,7 +76,7 @@ export type CampaignOutcome =
   | TextRefusal
   | AuditFailure
 
-/** Why somebody may have no further draft, or none as large. */
+/** Why somebody may have no further campaign that waits, or none as large. */
 export const DRAFT_ERRORS = ['campaign-drafts-too-large', 'campaign-drafts-too-many'] as const
 type DraftRefusal = Refusal<(typeof DRAFT_ERRORS)[number]>
 
@@ -151,6 +152,7 @@ export async function createCampaign(
     if (refused !== null) return refused
     // After what follows: a draft for Git does not count, since there is one of each fleet config.
     const drafts = await measureDrafts(tx, actor.userId)
+    await forgetOwnUnstarted(tx, actor.userId, ENDED_KEPT)
     const refusal = refuseCount(drafts) ?? refuseSize(drafts)
     if (refusal !== null) return refusal
     await tx.record({ action: 'campaign.create', resource: 'campaign', resourceId: campaign.id })
@@ -158,15 +160,17 @@ export async function createCampaign(
   })
 }
 
-/** Drafts and plans that one person has at most, and the mebibytes that they take. */
+/** Campaigns that one person has at most before they are started, drafts or asked for, and the mebibytes that they take. */
 export const DRAFTS_OF_ONE_MAX = 100
 const DRAFTS_MIB_MAX = 32
+/** Of so many of one person's that ended unstarted, and that nobody else decided, texts and targets are kept. */
+export const ENDED_KEPT = 20
 
-/** Why somebody's drafts are too many, the new one among them; null where they are not. */
+/** Why somebody's are too many, the new one among them; null where they are not. */
 const refuseCount = ({ count }: MeasuredDrafts): DraftRefusal | null =>
   count > DRAFTS_OF_ONE_MAX ? refuse('campaign-drafts-too-many', { max: DRAFTS_OF_ONE_MAX }) : null
 
-/** Why somebody's drafts are too large, the new or changed one among them; null where they are not. */
+/** Why somebody's are too large, the new or changed one among them; null where they are not. */
 const refuseSize = ({ bytes }: MeasuredDrafts): DraftRefusal | null =>
   bytes > DRAFTS_MIB_MAX * 1_048_576 ? refuse('campaign-drafts-too-large', { max: DRAFTS_MIB_MAX }) : null
 

@@ -53,14 +53,11 @@ export function decideFleet(facts: FleetFacts): FleetVerdict {
   const hasEnded = reason !== null || campaign === 'withdrawn' || campaign === 'expired'
   if (campaign === null || hasEnded) return { action: 'propose' }
   if (!facts.hasOtherRules) return { action: 'waits', reason: null }
-  return isBeforeStart(campaign)
+  // What was not started can still be another one.
+  return campaignIs(campaign, 'unstarted')
     ? { action: 'propose', campaignRules: 'new' }
     : { action: 'waits', reason: null, campaignRules: 'former' }
 }
-
-/** Whether a campaign was not started, so that it can still be another one. */
-const isBeforeStart = (status: CampaignStatus): boolean =>
-  campaignIs(status, 'unasked') || status === 'requested' || status === 'approved'
 
 /** What was decided against a version; null where nothing was. */
 function againstIt(campaign: CampaignStatus): 'rejected' | 'aborted' | 'rolled_back' | null {

@@ -4,6 +4,8 @@ import type { CampaignStatus } from '../wire/campaigns.ts'
 type Trait =
   /** Nobody was asked to approve it: it can be edited, planned and removed. */
   | 'unasked'
+  /** Nothing of it was brought, and it waits for somebody: to be asked for, approved or started. */
+  | 'unstarted'
   /** It is asked for, and neither over nor ended otherwise: another campaign of the same fleet config waits for it. */
   | 'open'
   /** It was started and neither aborted nor rolled back: what fails of its change later is its failure too. */
@@ -13,10 +15,10 @@ type Trait =
 
 /** The one table of what each status of a campaign means. Who needs a set of them names what they have in common. */
 const TRAITS: Readonly<Record<CampaignStatus, readonly Trait[]>> = {
-  draft: ['unasked'],
-  planned: ['unasked'],
-  requested: ['open'],
-  approved: ['open'],
+  draft: ['unasked', 'unstarted'],
+  planned: ['unasked', 'unstarted'],
+  requested: ['open', 'unstarted'],
+  approved: ['open', 'unstarted'],
   running: ['open', 'stands'],
   paused: ['open', 'stands'],
   halted: ['open', 'stands'],

@@ -418,15 +418,18 @@ export async function expireCampaigns(
   )
 }
 
-/** How many drafts and plans somebody has, and how many bytes they take as stored. */
+/** How many campaigns of somebody's were not started yet, and how many bytes they take as stored. */
 export interface MeasuredDrafts {
   count: number
   bytes: number
 }
 
+/** SQL for whether a campaign, `c` being its row, is the one that Git asks for of a fleet config: there is one of each. */
+const IS_FOR_GIT = `exists (select from managed_fleet_configs m where m.campaign_id = c.id)`
+
 /**
- * Measure the drafts and plans of an account. Those for Git do not count: each fleet config has one. Until the
- * transaction ends, no other one measures them: of several that add one, each counts those before it.
+ * Measure what an account has drafted, planned or asked for and nobody has started or ended. Those for Git do not count.
+ * Until the transaction ends, no other one measures them: of several that add one, each counts those before it.
  */
 export async function measureDrafts(tx: Db, createdById: string): Promise<MeasuredDrafts> {
   await tx.query('select pg_advisory_xact_lock(hashtext($1))', [`campaign_drafts ${createdById}`])
@@ -434,11 +437,35 @@ export async function measureDrafts(tx: Db, createdById: string): Promise<Measur
     `select count(*)::int as count,
        coalesce(sum(pg_column_size(change) + pg_column_size(scope)), 0)::float8 as bytes
      from campaigns c
-     where created_by_id = $1 and ${isStatusThat('status', 'unasked')}
-       and not exists (select from managed_fleet_configs m where m.campaign_id = c.id)`,
+     where created_by_id = $1 and ${isStatusThat('status', 'unstarted')} and not ${IS_FOR_GIT}`,
     [createdById],
   )
   return rows[0]!
+}
+
+/**
+ * Forget the texts, patches and targets of what somebody asked for that ended unstarted and that nobody else approved or
+ * rejected, but for the `kept` that ended last; of a few at a time, since one may have 50,000 targets. What somebody else
+ * decided stays until its time: whoever asked does not say when its evidence goes.
+ */
+export async function forgetOwnUnstarted(tx: Db, createdById: string, kept: number): Promise<void> {
+  await tx.execute(
+    `with ended as materialized (
+       select c.id from campaigns c where c.created_by_id = $1 and c.started_at is null
+         and (c.status in ('withdrawn', 'expired') or c.status = 'rejected' and c.closed_by_id = $1)
+         and not exists (select from jsonb_array_elements(c.approvals) a where a->>'byId' is distinct from $1)
+         and not ${IS_FOR_GIT}
+       order by c.ended_at desc, c.id desc offset $2
+     ), found as materialized (
+       select c.id from campaigns c join ended on ended.id = c.id
+       where c.change ?| '{yaml,patch}' or exists (select from campaign_targets t where t.campaign_id = c.id)
+       limit 5 for update of c skip locked
+     ), forgotten as (
+       update campaigns set change = change - '{yaml,patch}'::text[] where id in (select id from found)
+     )
+     delete from campaign_targets where campaign_id in (select id from found)`,
+    [createdById, kept],
+  )
 }
 
 /** Remove a campaign with its plan. */

@@ -43,8 +43,9 @@ export const problemTexts = defineTexts({
     auto_apply_requested_already: 'Another request waits for approval already.',
     auto_apply_rolled_back: 'This version was rolled back: it never applies by itself.',
     campaign_drafts_too_large:
-      'Your drafts of campaigns are together larger than {max} MiB: remove or request one of them, or make one smaller.',
-    campaign_drafts_too_many: 'You have {max} drafts of campaigns: remove or request one of them.',
+      'Your campaigns that were not started are together larger than {max} MiB: remove or withdraw one of them, or make one smaller.',
+    campaign_drafts_too_many:
+      'You have {max} campaigns that were not started: remove or withdraw one of them.',
     campaign_being_planned: 'This campaign is being planned already.',
     campaign_change_invalid: 'The change cannot be taken: {reason}.',
     campaign_changes_nothing:
@@ -378,8 +379,8 @@ export const problemTexts = defineTexts({
     auto_apply_rolled_back:
       'On est revenu en arrière de cette version : elle ne s’applique jamais d’elle-même.',
     campaign_drafts_too_large:
-      'Vos brouillons de campagnes dépassent ensemble {max} Mio : supprimez-en ou demandez-en un, ou réduisez-en un.',
-    campaign_drafts_too_many: 'Vous avez {max} brouillons de campagnes : supprimez-en ou demandez-en un.',
+      'Vos campagnes non lancées dépassent ensemble {max} Mio : supprimez-en ou retirez-en une, ou réduisez-en une.',
+    campaign_drafts_too_many: 'Vous avez {max} campagnes non lancées : supprimez-en ou retirez-en une.',
     campaign_being_planned: 'Cette campagne est déjà en cours de planification.',
     campaign_change_invalid: 'La modification ne peut pas être prise : {reason}.',
     campaign_changes_nothing:

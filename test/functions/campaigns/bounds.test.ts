@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ENDED_KEPT } from '../../../lib/campaigns/decisions.ts'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { faultyDatabase } from '../../support/faulty-database.ts'
@@ -50,8 +51,8 @@ const asked = (more: object = {}) => ({
   waves: [{ count: 1, dwell_seconds: 0 }, { dwell_seconds: 3_600 }],
   ...more,
 })
-async function draft(more: object = {}): Promise<string> {
-  const { status, json } = await call('POST /api/campaigns', asked(more))
+async function draft(more: object = {}, by: SignedIn = ann): Promise<string> {
+  const { status, json } = await call('POST /api/campaigns', asked(more), by)
   expect(status, JSON.stringify(json)).toBe(201)
   return (json as CampaignRecord).id
 }
@@ -110,6 +111,71 @@ describe('a campaign at work', () => {
 })
 
 describe('a campaign that ended', () => {
+  /** Make a campaign that is asked for and ends so. */
+  async function endUnstarted(how: string, by = ann): Promise<string> {
+    const id = await draft()
+    expect((await call(`POST /api/campaigns/${id}/plan`)).status).toBe(202)
+    while (ctx.campaigns.planner.progress(id) !== null) await new Promise((resolve) => setTimeout(resolve, 5))
+    const { plan_hash } = (await call(`GET /api/campaigns/${id}`)).json as CampaignRecord
+    expect((await call(`POST /api/campaigns/${id}/request`, { plan_hash })).status).toBe(200)
+    expect((await call(`POST /api/campaigns/${id}/${how}`, { comment: 'no' }, by)).status).toBe(200)
+    await ctx.advance(1_000)
+    return id
+  }
+  const keepsText = async (id: string) => {
+    const { json } = await call(`GET /api/campaigns/${id}`)
+    const targets = (await call(`GET /api/campaigns/${id}/targets`)).json as unknown[]
+    expect(json).toMatchObject({ plan_hash: expect.any(String), plan: { target_count: 2 } })
+    expect(JSON.stringify(json).includes(MARK)).toBe(targets.length === 2)
+    return targets.length === 2
+  }
+
+  it('unstarted is kept with text and targets while it is one of the last twenty of its maker, so that nobody fills the disk by asking', async () => {
+    const oldest = await endUnstarted('withdraw')
+    const second = await endUnstarted('withdraw')
+    await database.pool.execute(
+      `insert into campaigns select made.* from campaigns c, generate_series(1, $2::int) n,
+         jsonb_populate_record(c, jsonb_build_object('id', c.id || n, 'ended_at', c.ended_at + n * interval '1 ms')) made
+       where c.id = $1`,
+      [second, ENDED_KEPT - 2],
+    )
+    await draft()
+    expect(await keepsText(oldest)).toBe(true)
+    const expired = await endUnstarted('withdraw')
+    await database.pool.execute(
+      `update campaigns set status = 'expired', closed_by_id = null where id = $1`,
+      [expired],
+    )
+    await draft({}, bob)
+    expect(await keepsText(oldest)).toBe(true)
+    await draft()
+    expect([await keepsText(oldest), await keepsText(second), await keepsText(expired)]).toEqual([
+      false,
+      true,
+      true,
+    ])
+  })
+
+  it('by what somebody else decided, or after it was started, keeps them among any number of others', async () => {
+    const rejected = await endUnstarted('reject', bob)
+    const approved = await endUnstarted('withdraw')
+    const started = await endUnstarted('withdraw')
+    const set = (id: string, words: string) =>
+      database.pool.execute(`update campaigns set ${words} where id = $1`, [id])
+    const byBob = [{ by: bob.email, byId: bob.userId, at: '2026-01-01T00:00:00Z', comment: '' }]
+    await set(approved, `approvals = '${JSON.stringify(byBob)}'`)
+    await set(started, `status = 'rolled_back', started_at = requested_at`)
+    const last = await endUnstarted('withdraw')
+    await database.pool.execute(
+      `insert into campaigns select made.* from campaigns c, generate_series(1, $2::int) n,
+         jsonb_populate_record(c, jsonb_build_object('id', c.id || n)) made where c.id = $1`,
+      [last, ENDED_KEPT],
+    )
+    await draft()
+    expect(await keepsText(last)).toBe(false)
+    for (const id of [rejected, approved, started]) expect(await keepsText(id)).toBe(true)
+  })
+
   it('is without its text or patch ninety days later, and keeps its hashes, its plan and its targets', async () => {
     const named = `debug/${MARK}`
     const merge = {
@@ -190,6 +256,25 @@ describe('drafts', () => {
     expect(await call('POST /api/campaigns', asked())).toMatchObject(refused)
     const small = await database.pool.query<{ id: string }>('select id from campaigns order by id limit 1')
     expect((await call(`PUT /api/campaigns/${small[0]!.id}`, asked())).status).toBe(200)
+  })
+
+  it('count, and take their room, until they are started or end: asking for them frees nothing', async () => {
+    const id = await draft()
+    await copies(id, 99)
+    const waiting = `update campaigns set status = case when id like '%1' then 'approved' else 'requested' end`
+    await database.pool.execute(waiting)
+    const many = { status: 409, json: { code: 'campaign_drafts_too_many', max: 100 } }
+    expect(await call('POST /api/campaigns', asked())).toMatchObject(many)
+    await database.pool.execute(`delete from campaigns where length(id) > length($1::text) + 1`, [id])
+    await database.pool.execute(
+      `update campaigns set change = change || jsonb_build_object('yaml', (
+         select string_agg(md5(n::text), '') from generate_series(1, 131072) n))`,
+    )
+    const large = { status: 409, json: { code: 'campaign_drafts_too_large' } }
+    expect(await call('POST /api/campaigns', asked())).toMatchObject(large)
+    expect((await call(`POST /api/campaigns/${id}/withdraw`)).status).toBe(200)
+    await database.pool.execute(`update campaigns set status = 'running' where id <> $1`, [id])
+    expect((await call('POST /api/campaigns', asked())).status).toBe(201)
   })
 
   it('take no more room where there are too many of them as well', async () => {
