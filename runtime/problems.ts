@@ -75,6 +75,11 @@ export const PROBLEMS = {
   'body-too-large': { status: 413, code: null, error: 'request body too large' },
   'body-values-too-many': { status: 400, error: 'the body has more than {max} values' },
   'break-glass-reason-required': { status: 400, error: 'break_glass_reason is required' },
+  'campaign-approved-for-less': {
+    status: 409,
+    error:
+      'what {workload} ran before was approved there by less than what is asked now, so no token may take the campaign back: let somebody who is signed in do it',
+  },
   'campaign-being-planned': { status: 409, error: 'the campaign is being planned already' },
   'campaign-change-invalid': { status: 400, error: 'change: {reason}' },
   'campaign-changes-nothing': { status: 409, error: 'the plan of the campaign changes no workload' },

@@ -16,7 +16,7 @@ export default defineHttp({
     whenAbsent: { comment: '', plan_hash: '', prod_confirmation: false },
   }),
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
-  errors: [...DECISION_ERRORS, 'campaign-no-way-back', 'campaign-too-old'],
+  errors: [...DECISION_ERRORS, 'campaign-approved-for-less', 'campaign-no-way-back', 'campaign-too-old'],
   async handle({ params, body, actor }, ctx) {
     const asking = await mayDecide(ctx, params.id, actor, 'roll-back')
     if (!asking.ok) return asking.reply

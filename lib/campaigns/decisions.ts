@@ -3,10 +3,12 @@ import type { AuditFailure } from '../audit/delivery.ts'
 import { listBecause } from '../changes/approval-help.ts'
 import type { ApprovalActor } from '../changes/approval-parts.ts'
 import { refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
+import { findNotReturning } from '../changes/approved-as-now.ts'
 import { refuseDiscounted, refuseUnapproved, whyNotCounted } from '../changes/judge-approvals.ts'
 import { toCampaignNews } from '../changes/news.ts'
 import { noteUnreviewed } from '../changes/reviews.ts'
 import { PATCH_PROBLEMS } from '../configs/patch/patch.ts'
+import type { Workload } from '../fleet/state/model.ts'
 import { refuseForGit, refuseOverGit } from '../fleet-configs/kept-in-git.ts'
 import { randomHex } from '../ids.ts'
 import { findLowered } from '../model/campaign-rules.ts'
@@ -26,8 +28,8 @@ import { type Refusal, refuse } from '../model/refusal.ts'
 import { statesThat } from '../model/target-states.ts'
 import { isReachWithin } from '../selectors/within-scope.ts'
 import { endAutoApplies, lockAutoAppliesOf } from '../store/auto-apply.ts'
-import { claimByItself, listBroughtByItself } from '../store/auto-apply-roll-back.ts'
-import { countWayBack } from '../store/campaign-outcome.ts'
+import { claimByItself, listBroughtByItself, listWaysBackByItself } from '../store/auto-apply-roll-back.ts'
+import { countWayBack, listWaysBack } from '../store/campaign-outcome.ts'
 import { endAllCampaignTargets } from '../store/campaign-targets.ts'
 import {
   type CampaignMove,
@@ -68,6 +70,7 @@ export type CampaignOutcome =
   | Refusal<
       | 'approval-needs-another'
       | 'approval-expired'
+      | 'campaign-approved-for-less'
       | 'campaign-limit-lowered'
       | 'campaign-patch-unfit'
       | 'comments-full'
@@ -363,13 +366,16 @@ export const abortCampaign = (parts: CampaignParts, decision: Decision): Promise
 
 /**
  * Roll a campaign back: every workload that still runs what it brought gets its former config, and so does everyone to
- * whom its version was brought by itself.
+ * whom its version was brought by itself. It can be once: a token leaves that to people where it would leave a workload out.
  */
 export async function rollBackCampaign(parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> {
+  // As the way back is counted: before the campaign is locked. What comes about since is left out, and told with its target.
+  const leftOut = await findLeftOut(parts, decision)
   return take(parts, decision, 'roll-back', async (tx, before) => {
     const now = parts.clock.now()
     if (before.endedAt !== null && before.endedAt < daysBefore(now, ROLL_BACK_DAYS))
       return { ok: false, code: 'campaign-too-old' }
+    if (leftOut !== null) return refuse('campaign-approved-for-less', { workload: leftOut.displayName })
     const { change } = before
     if (change.kind === 'version') {
       await endByItself(parts, tx, before, change, decision.actor.email)
@@ -388,6 +394,28 @@ export async function rollBackCampaign(parts: CampaignParts, decision: Decision)
       closeComment: decision.comment.trim() || null,
     }
   })
+}
+
+/** A workload to which whoever takes a campaign back may not give its former config; null where there is none. */
+async function findLeftOut(parts: CampaignParts, { id, actor }: Decision): Promise<Workload | null> {
+  const campaign = (actor.apiToken ?? null) === null ? null : await findCampaignSummary(parts.db, id)
+  if (campaign === null) return null
+  const { change, scope } = campaign
+  const byItself =
+    change.kind === 'version'
+      ? await listWaysBackByItself(parts.db, {
+          campaignId: id,
+          fleetConfigId: change.fleet_config_id,
+          number: change.number,
+        })
+      : []
+  const ways = [...(await listWaysBack(parts.db, id)), ...byItself].flatMap(({ workloadId, hash }) => {
+    const workload = parts.fleet.workload(workloadId)
+    return workload !== null && (scope.cut_to === undefined || isInOneOf(scope.cut_to, workload))
+      ? [{ workload, hash }]
+      : []
+  })
+  return findNotReturning(parts, parts.db, actor, ways)
 }
 
 /**

@@ -32,64 +32,103 @@ type Decided = Pick<ApprovedChange, 'authors' | 'askers' | 'requestedAt' | 'give
  * does not wait, and somebody looks at it afterwards; a token only what was approved by the rule that holds there now.
  */
 export async function mayBringBack(
-  { clock, fleet }: Pick<ApprovalParts, 'clock' | 'fleet'>,
+  parts: Pick<ApprovalParts, 'clock' | 'fleet'>,
   tx: Db,
-  { apiToken }: ApprovalActor,
+  actor: Pick<ApprovalActor, 'apiToken'>,
   target: Where,
   hash: string,
 ): Promise<boolean> {
-  if ((apiToken ?? null) === null) return true
-  // Its labels may have been changed while the target was checked.
-  const { labels, trustedLabels } = fleet.workload(target.workloadId) ?? target
-  return isApprovedAsNow(tx, { workloadId: target.workloadId, labels, trustedLabels }, hash, clock.now())
+  return (await findKeptBack(parts, tx, actor, [{ ...target, hash }])) === null
 }
 
 /**
- * Whether somebody may give a workload the config back that it ran before a campaign. Where only some instances run what the
- * campaign brought, the others run the former one: it comes back at once, as it does where a rollout is taken back, for
- * nothing is brought there by that.
+ * The first of these workloads to which somebody may not give the config back that it ran before a campaign; null where there
+ * is none. Where only some instances run what the campaign brought, the others run the former one: it comes back at once, as
+ * it does where a rollout is taken back, for nothing is brought there by that.
  */
-export async function mayReturnTo(
-  parts: Parameters<typeof mayBringBack>[0],
+export async function findNotReturning(
+  parts: Pick<ApprovalParts, 'clock' | 'fleet'>,
   tx: Db,
-  actor: ApprovalActor,
-  { id, activeHash, labels, trustedLabels }: Workload,
-  hash: string,
-): Promise<boolean> {
-  return (
-    activeHash === hash || mayBringBack(parts, tx, actor, { workloadId: id, labels, trustedLabels }, hash)
+  actor: Pick<ApprovalActor, 'apiToken'>,
+  ways: readonly { workload: Workload; hash: string }[],
+): Promise<Workload | null> {
+  const brought = ways.flatMap(({ workload: { id, activeHash, labels, trustedLabels }, hash }) =>
+    activeHash === hash ? [] : [{ workloadId: id, labels, trustedLabels, hash }],
   )
+  const found = await findKeptBack(parts, tx, actor, brought)
+  return found === null ? null : ways.find(({ workload }) => workload.id === found.workloadId)!.workload
+}
+
+/** The first of these workloads to which somebody may not bring its config back; null where there is none. */
+async function findKeptBack(
+  { clock, fleet }: Pick<ApprovalParts, 'clock' | 'fleet'>,
+  tx: Db,
+  { apiToken }: Pick<ApprovalActor, 'apiToken'>,
+  targets: readonly (Where & { hash: string })[],
+): Promise<Where | null> {
+  if ((apiToken ?? null) === null || targets.length === 0) return null
+  // Labels may have been changed while a target was checked.
+  const now = targets.map(({ workloadId, labels, trustedLabels, hash }) => {
+    const known = fleet.workload(workloadId) ?? { labels, trustedLabels }
+    return { workloadId, labels: known.labels, trustedLabels: known.trustedLabels, hash }
+  })
+  return findApprovedForLess(tx, now, clock.now())
 }
 
 /**
- * Whether a config that was approved on a workload was so by as many, and by others than its authors, as the rule asks that
- * holds there now: the workload may have become production since, or the policy stricter. How old the approvals are by now,
- * what was pushed since, and what became of the rights of whoever gave them does not matter.
+ * The first of these workloads on which its config was approved by fewer, or by others, than the rule asks that holds there
+ * now: the workload may have become production since, or the policy stricter. How old the approvals are by now, what was
+ * pushed since, and what became of the rights of whoever gave them does not matter.
  */
-async function isApprovedAsNow(
+async function findApprovedForLess(
   tx: Db,
-  { workloadId, labels, trustedLabels }: Where,
-  hash: string,
+  targets: readonly (Where & { hash: string })[],
+  now: Date,
+): Promise<Where | null> {
+  const { policy } = await readApprovalPolicy(tx)
+  const keptBy = await listKeptClasses(
+    tx,
+    targets.map(({ workloadId }) => workloadId),
+  )
+  const asking = targets.flatMap((target) => {
+    const { workloadId, labels, trustedLabels } = target
+    const ofWorkload = approvalClassOf({ targetEnv: '', targetGroup: '', labels, trustedLabels })
+    const rule = { ...ruleOfRequest(policy, ofWorkload, keptBy.get(workloadId)), validHours: null }
+    return rule.approvals === 1 && rule.authorCounts ? [] : [{ ...target, rule }]
+  })
+  const brought = await listWhatBrought(tx, asking)
+  // What was approved for many workloads at once is judged once by each rule.
+  const judged = new Map<string, boolean>()
+  for (const [at, { rule, ...target }] of asking.entries()) {
+    let isEnough = false
+    for (const by of brought[at]!) {
+      const key = JSON.stringify([rule, by])
+      isEnough = judged.get(key) ?? (await isEnoughBy(tx, target.workloadId, by, rule, now))
+      judged.set(key, isEnough)
+      if (isEnough) break
+    }
+    if (!isEnough) return target
+  }
+  return null
+}
+
+/** Whether what brought a config to a workload was approved as a rule asks. */
+async function isEnoughBy(
+  tx: Db,
+  workloadId: string,
+  brought: BroughtBy,
+  rule: ApprovedChange['rule'],
   now: Date,
 ): Promise<boolean> {
-  const { policy } = await readApprovalPolicy(tx)
-  const kept = (await listKeptClasses(tx, [workloadId])).get(workloadId)
-  const ofWorkload = approvalClassOf({ targetEnv: '', targetGroup: '', labels, trustedLabels })
-  const rule = { ...ruleOfRequest(policy, ofWorkload, kept), validHours: null }
-  if (rule.approvals === 1 && rule.authorCounts) return true
-  for (const brought of await listWhatBrought(tx, workloadId, hash)) {
-    // A second person has looked at it and found it in order.
-    if (brought.isBrokenGlass) return true
-    const decided = await readDecided(tx, workloadId, brought)
-    if (decided === null) continue
-    const change = { ...decided, rule, alsoAsking: [], covers: () => true }
-    const asked = await readApprovalCase(tx, change, now)
-    const approvers = new Map(
-      decided.given.map(({ userId }) => [userId, asThen(asked.approvers.get(userId))] as const),
-    )
-    if (judgeApprovals({ ...asked, approvers }).isEnough) return true
-  }
-  return false
+  // A second person has looked at it and found it in order.
+  if (brought.isBrokenGlass) return true
+  const decided = await readDecided(tx, workloadId, brought)
+  if (decided === null) return false
+  const asked = await readApprovalCase(tx, { ...decided, rule, alsoAsking: [], covers: () => true }, now)
+  const approvers = new Map(
+    decided.given.map(({ userId }) => [userId, asThen(asked.approvers.get(userId))] as const),
+  )
+  return judgeApprovals({ ...asked, approvers }).isEnough
 }
 
 /** What is known of an account of which nothing is known any more. */

@@ -82,6 +82,19 @@ export async function listKeptByItself(
   )
 }
 
+/** The workloads outside of a campaign that run its version because it was brought to them by itself, with what they ran before. */
+export async function listWaysBackByItself(
+  db: Db,
+  campaign: VersionCampaign,
+): Promise<{ workloadId: string; hash: string }[]> {
+  return db.query(
+    `${waysBack(`select distinct t.push_id, t.workload_id, t.base_hash as hash ${BROUGHT_BY_ITSELF}
+       and ${RUNS_IT}`)}
+     select workload_id as "workloadId", hash from ways_back where obstacle is null order by workload_id`,
+    [namesOf([campaign])],
+  )
+}
+
 /** The workloads that may run a campaign's version because it was brought to them by itself, with their pushes. */
 export async function listBroughtByItself(
   tx: Db,

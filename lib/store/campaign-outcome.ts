@@ -111,27 +111,44 @@ export interface StoredWayBack {
   leftScope: number
 }
 
+/** SQL for `told`: the targets of the campaign `$1` in the states `$2`, each with where it would go if that were taken back. */
+const TOLD = `${waysBack(`select push_id, workload_id, base_hash as hash from campaign_targets
+    where campaign_id = $1 and push_id is not null and state = any($2::text[])`)}, told as (
+    select t.state, t.workload_id, b.hash, b.obstacle is null as has_base,
+      w.id is not null and w.archived_at is null and not ${IS_IN_CUT} as is_outside,
+      t.state = 'started' or coalesce(w.rollout_push_id = t.push_id, false)
+        or coalesce(w.active_config_hash = t.result_hash, false) and not exists (
+          select from pushes own join pushes p on ${broughtAgain('own', '$1')}
+          where own.push_id = t.push_id) as runs
+    from ways_back b join campaign_targets t on t.campaign_id = $1 and t.workload_id = b.workload_id
+      join campaigns c on c.id = t.campaign_id
+      left join workloads w on w.id = t.workload_id
+  )`
+
 /** How many workloads of a campaign it would give their former config to take it back now, and how many not, by why. */
 export async function countWayBack(db: Db, campaignId: string): Promise<StoredWayBack> {
   const [found] = await db.query<StoredWayBack>(
-    `${waysBack(`select push_id, workload_id, base_hash as hash from campaign_targets
-       where campaign_id = $1 and push_id is not null and state = any($2::text[])`)}
+    `${TOLD}
      select count(*) filter (where runs and has_base and not is_outside)::int as "goesBack",
        count(*) filter (where runs and not has_base and not is_outside and state <> 'failed')::int as "withoutBase",
        count(*) filter (where is_outside and state = 'applied')::int as "leftScope",
        count(*) filter (where not runs and not is_outside and state = 'applied')::int as "movedOn"
-     from (
-       select t.state, b.obstacle is null as has_base, w.id is not null and w.archived_at is null and not ${IS_IN_CUT} as is_outside,
-         t.state = 'started' or coalesce(w.rollout_push_id = t.push_id, false)
-           or coalesce(w.active_config_hash = t.result_hash, false) and not exists (
-             select from pushes own join pushes p on ${broughtAgain('own', '$1')}
-             where own.push_id = t.push_id) as runs
-       from ways_back b join campaign_targets t on t.campaign_id = $1 and t.workload_id = b.workload_id
-         join campaigns c on c.id = t.campaign_id
-         left join workloads w on w.id = t.workload_id) as told`,
+     from told`,
     [campaignId, MAY_BE_TAKEN_BACK],
   )
   return found!
+}
+
+/** The workloads to which it would give their former config to take a campaign back now, with the hash of that. */
+export async function listWaysBack(
+  db: Db,
+  campaignId: string,
+): Promise<{ workloadId: string; hash: string }[]> {
+  return db.query(
+    `${TOLD} select workload_id as "workloadId", hash from told
+     where runs and has_base and not is_outside order by workload_id`,
+    [campaignId, MAY_BE_TAKEN_BACK],
+  )
 }
 
 /**

@@ -340,15 +340,25 @@ export interface BroughtBy {
   isBrokenGlass: boolean
 }
 
-/** What approved the pushes of this hash on this workload, the last first. */
-export async function listWhatBrought(db: Db, workloadId: string, hash: string): Promise<BroughtBy[]> {
-  return db.query<BroughtBy>(
-    `select p.approval_id as "approvalId", p.campaign_id as "campaignId", p.auto_apply_id as "autoApplyId",
-       coalesce((select a.break_glass from approvals a where a.id = p.approval_id), false) as "isBrokenGlass"
-     from pushes p where p.workload_id = $1 and p.config_hash = $2 and ${APPROVED}
-     group by p.approval_id, p.campaign_id, p.auto_apply_id order by max(p.seq) desc limit 100`,
-    [workloadId, hash],
+/** What approved the pushes of each of these hashes on its workload, the last first; in the order of what is asked. */
+export async function listWhatBrought(
+  db: Db,
+  asked: readonly { workloadId: string; hash: string }[],
+): Promise<BroughtBy[][]> {
+  const rows = await db.query<BroughtBy & { nth: number; seq: unknown }>(
+    `select asked.nth::int as nth, brought.*
+     from unnest($1::text[], $2::text[]) with ordinality as asked (workload_id, hash, nth), lateral (
+       select p.approval_id as "approvalId", p.campaign_id as "campaignId", p.auto_apply_id as "autoApplyId",
+         coalesce((select a.break_glass from approvals a where a.id = p.approval_id), false) as "isBrokenGlass",
+         max(p.seq) as seq
+       from pushes p where p.workload_id = asked.workload_id and p.config_hash = asked.hash and ${APPROVED}
+       group by p.approval_id, p.campaign_id, p.auto_apply_id order by seq desc limit 100) as brought
+     order by asked.nth, brought.seq desc`,
+    [asked.map(({ workloadId }) => workloadId), asked.map(({ hash }) => hash)],
   )
+  const found: BroughtBy[][] = asked.map(() => [])
+  for (const { nth, seq, ...brought } of rows) found[nth - 1]!.push(brought)
+  return found
 }
 
 /** The push that rolled this one back; null when none did. */

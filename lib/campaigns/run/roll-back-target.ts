@@ -1,4 +1,4 @@
-import { mayReturnTo } from '../../changes/approved-as-now.ts'
+import { findNotReturning } from '../../changes/approved-as-now.ts'
 import { hasOpenPush, isActiveConfigOpen } from '../../fleet/pushes/find-obstacle.ts'
 import type { Workload } from '../../fleet/state/model.ts'
 import { markByItselfRollingBack } from '../../store/auto-apply-roll-back.ts'
@@ -81,7 +81,7 @@ export async function rollBackTarget(
       if (!isStillMeant(campaign, workload)) return { ok: false, code: 'left-scope' }
       if (!runsResult(workload, target) || (await isOfOthers(tx, campaign, target)))
         return { ok: false, code: 'moved-on' }
-      if (!(await mayReturnTo(parts, tx, closerOf(campaign), workload, base.hash)))
+      if ((await findNotReturning(parts, tx, closerOf(campaign), [{ workload, hash: base.hash }])) !== null)
         return { ok: false, code: 'approved-for-less' }
       const stands = await shareCampaign(tx, campaign.id)
       const back = { campaignId: campaign.id, workloadId: workload.id, pushId }

@@ -42,6 +42,8 @@ export const problemTexts = defineTexts({
     auto_apply_plan_changed: 'The plan has changed since you looked at it. Look at it again.',
     auto_apply_requested_already: 'Another request waits for approval already.',
     auto_apply_rolled_back: 'This version was rolled back: it never applies by itself.',
+    campaign_approved_for_less:
+      'What {workload} ran before was approved there by less than what is asked now, so no token may take the campaign back: let somebody who is signed in do it.',
     campaign_drafts_too_large:
       'Your campaigns that were not started are together larger than {max} MiB: remove or withdraw one of them, or make one smaller.',
     campaign_drafts_too_many:
@@ -378,6 +380,8 @@ export const problemTexts = defineTexts({
     auto_apply_requested_already: 'Une autre demande attend déjà d’être approuvée.',
     auto_apply_rolled_back:
       'On est revenu en arrière de cette version : elle ne s’applique jamais d’elle-même.',
+    campaign_approved_for_less:
+      'Ce que {workload} exécutait avant y a été approuvé par moins que ce qui est exigé maintenant, donc aucun jeton ne peut ramener la campagne : faites-le faire par une personne connectée.',
     campaign_drafts_too_large:
       'Vos campagnes non lancées dépassent ensemble {max} Mio : supprimez-en ou retirez-en une, ou réduisez-en une.',
     campaign_drafts_too_many: 'Vous avez {max} campagnes non lancées : supprimez-en ou retirez-en une.',

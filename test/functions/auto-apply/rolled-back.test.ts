@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
+import { storeSetting } from '../../../lib/store/settings.ts'
 import type { AutoApplyTarget } from '../../../lib/wire/auto-apply.ts'
 import { AutoApplyScene, hashOn, versionText } from '../../support/auto-apply-scene.ts'
+import { invoke, makeApiToken } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
 
@@ -137,6 +139,31 @@ describe('a version that is rolled back after it applied by itself', () => {
     const rows = (await scene.on('GET', `/targets?rolled_back_by=${id}`)).json as AutoApplyTarget[]
     return rows.sort((a, b) => (a.workload_place! < b.workload_place! ? -1 : 1))
   }
+
+  it('is taken back by no token where what came by itself would stay, once two have to approve what one did', async () => {
+    const id = await bringBoth()
+    await scene.applyAll()
+    await scene.work(1_000)
+    // Of the campaign's own workload nothing is left to take back.
+    await database.pool.execute(`update campaign_targets set state = 'moved_on' where campaign_id = $1`, [id])
+    const two = { approvals: 2, authorCounts: false, validHours: null }
+    const policy = { production: two, other: two, unlabelled: two }
+    const updated = { updatedAt: scene.ctx.clock.now(), updatedBy: '' }
+    await storeSetting(database.pool, 'approval_policy', {
+      value: JSON.stringify({ policy, pending: null }),
+      ...updated,
+    })
+    const { token } = await makeApiToken(scene.ctx, scene.editor, ['workload:push_config'])
+    const back = (as: string) =>
+      invoke(scene.ctx, `POST /api/campaigns/${id}/roll-back`, { as, body: { comment: 'no' } })
+    const name = scene.ctx.fleet.workload(scene.agent('vm-2').workloadId)!.displayName
+    expect(await back(token)).toMatchObject({
+      status: 409,
+      json: { code: 'campaign_approved_for_less', workload: name },
+    })
+    await database.pool.execute(`delete from settings where name = 'approval_policy'`)
+    expect((await back(token)).status).toBe(200)
+  })
 
   it('gives whom it was brought to by itself what they ran before, too, and ends once they have ended', async () => {
     const id = await bringBoth()

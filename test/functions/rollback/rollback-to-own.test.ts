@@ -205,18 +205,31 @@ describe('a campaign over what only its author approved, while the workload was 
     await bring(OWN)
     id = await carry(SEEN)
   })
-  const takeBack = async (as: string) => {
-    const { status, json } = await send(as, `POST /api/campaigns/${id}/roll-back`, { comment: 'back' })
+  const begin = (as: string) => send(as, `POST /api/campaigns/${id}/roll-back`, { comment: 'back' })
+  const takeBack = async (as: string, meanwhile = async () => {}) => {
+    const { status, json } = await begin(as)
     expect(status, JSON.stringify(json)).toBe(200)
+    await meanwhile()
     await work()
     expect((await send(eve.token, `GET /api/campaigns/${id}`)).json).toMatchObject({ status: 'rolled_back' })
     const { json: targets } = await send(eve.token, `GET /api/campaigns/${id}/targets`)
     return { active: ctx!.fleet.workload(shop.workloadId)?.activeHash, targets }
   }
 
-  it('no token takes back to that, and it is said why', async () => {
+  it('no token begins to take back, since that is done once: a person takes all of it back at once', async () => {
     await label('production')
-    expect(await takeBack(token)).toMatchObject({
+    const { displayName: name } = ctx!.fleet.workload(shop.workloadId)!
+    const error = expect.stringContaining(name)
+    expect(await begin(token)).toMatchObject({
+      status: 409,
+      json: { code: 'campaign_approved_for_less', workload: name, error },
+    })
+    expect((await send(eve.token, `GET /api/campaigns/${id}`)).json).toMatchObject({ status: 'done' })
+    expect(await takeBack(ann.token)).toMatchObject({ active: configHash(OWN) })
+  })
+
+  it('no token takes back to that where it became production as it was about to, and it is said why', async () => {
+    expect(await takeBack(token, () => label('production'))).toMatchObject({
       active: configHash(SEEN),
       targets: [{ state: 'no_way_back', reason: 'approved_for_less' }],
     })
