@@ -1,3 +1,4 @@
+import { findNotReturning } from '../../lib/changes/approved-as-now.ts'
 import { noteUnreviewed } from '../../lib/changes/reviews.ts'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { RolloutRecord } from '../../lib/wire/rollouts.ts'
@@ -14,12 +15,21 @@ export default defineHttp({
   query: noQuery,
   body: noBody,
   replies: [{ status: 202, description: 'The rollout as it is now.', json: RolloutRecord }],
-  errors: ['rollout-not-found', 'rollout-ended', 'rollout-no-way-back', 'audit-unavailable'],
+  errors: [
+    'approved-for-less',
+    'rollout-not-found',
+    'rollout-ended',
+    'rollout-no-way-back',
+    'audit-unavailable',
+  ],
   async handle({ params, actor }, ctx) {
     const { id: workloadId, canary_id: rolloutId } = params
-    const outcome = await ctx.fleet.rollouts.rollBack(workloadId, rolloutId, actor, (tx, { pushId, hash }) =>
-      noteUnreviewed(ctx, tx, actor, { kind: 'rollback', workloadId, configHash: hash, pushId }),
-    )
+    const outcome = await ctx.fleet.rollouts.rollBack(workloadId, rolloutId, actor, {
+      isRefused: async (tx, workload, hash) =>
+        (await findNotReturning(ctx, tx, actor, [{ workload, hash }])) !== null,
+      alongside: (tx, { pushId, hash }) =>
+        noteUnreviewed(ctx, tx, actor, { kind: 'rollback', workloadId, configHash: hash, pushId }),
+    })
     return replyToOutcome(ctx, params, outcome, { status: 202, texts: sightOf(actor.permissions) })
   },
 })

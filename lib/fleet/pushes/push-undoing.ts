@@ -38,8 +38,14 @@ interface Undoing {
   /** Why the rollout halted. */
   halt?: RolloutHalt
   /** An operator asks for it: where nothing can be pushed that takes the members back, nothing is changed at all. */
-  isAsked?: true
-  /** Writes its own rows in the same transaction. */
+  asked?: AskedUndoing
+}
+
+/** What has to do with whoever asks that a rollout is undone, in the transaction of the push that takes its members back. */
+export interface AskedUndoing {
+  /** Whether whoever asks may not bring this config back there; then nothing is changed. */
+  isRefused?: (tx: ActTransaction, workload: Workload, hash: string) => Promise<boolean>
+  /** Writes its own rows. */
   alongside?: (tx: ActTransaction, push: Push) => Promise<unknown>
 }
 
@@ -48,8 +54,16 @@ interface Rollback extends Pick<FoundRollback, 'body' | 'used'> {
   made: NewPush
 }
 
+/** What was written: the push that takes back, or why there is none. */
+interface Written {
+  why: Extract<Undone, { ok: false }>['code']
+  rollback: Rollback | null
+}
+
 /** What came of undoing a push: why nothing was changed, where an operator asked for it. */
-export type Undone = { ok: true } | { ok: false; code: 'rollout-ended' | 'rollout-no-way-back' }
+export type Undone =
+  | { ok: true }
+  | { ok: false; code: 'approved-for-less' | 'rollout-ended' | 'rollout-no-way-back' }
 
 /** Undoes pushes: those that failed by themselves, and open rollouts, in an operator's name or as they halted. */
 export class PushUndoing {
@@ -123,12 +137,7 @@ export class PushUndoing {
    * members back, so that nothing is said to be undone that is not. Call it in the workload's turn. `alongside` writes its
    * own rows in the transaction of that push.
    */
-  async undoRollout(
-    act: Act,
-    workload: Workload,
-    actor: AuditActor,
-    alongside: (tx: ActTransaction, push: Push) => Promise<unknown>,
-  ): Promise<Undone> {
+  async undoRollout(act: Act, workload: Workload, actor: AuditActor, asked: AskedUndoing): Promise<Undone> {
     const { rollout } = workload
     if (rollout === null) return { ok: false, code: 'rollout-ended' }
     return this.#undo(act, workload, rollout.followed, {
@@ -138,8 +147,7 @@ export class PushUndoing {
       action: 'config.canary.rollback',
       error: { cause: 'rolled_back', title: 'Rolled back by an operator', parameters: {}, text: '' },
       rolloutStatus: 'rollback_started',
-      isAsked: true,
-      alongside,
+      asked,
     })
   }
 
@@ -168,7 +176,7 @@ export class PushUndoing {
     try {
       const undone = await act.commit(async (tx) => {
         const written = await this.#write(tx, workload, followed, { ...undoing, now, quarantines })
-        return { ok: undoing.isAsked !== true || written.rollback !== null, ...written }
+        return { ok: undoing.asked === undefined || written.rollback !== null, ...written }
       })
       if (!undone.ok) return this.#leave(workload, undone)
       followed.push = {
@@ -203,28 +211,29 @@ export class PushUndoing {
     }
   }
 
-  /** Write that a push failed, and the push that answers it, if any. `isOver` where it had ended before. */
+  /** Write that a push failed, and the push that answers it, if any. */
   async #write(
     tx: ActTransaction,
     workload: Workload,
     followed: FollowedPush,
     { now, quarantines, ...undoing }: Undoing & { now: Date; quarantines: boolean },
-  ): Promise<{ isOver: boolean; rollback: Rollback | null }> {
+  ): Promise<Written> {
     const row = await lockWorkload(tx, workload.id)
-    if (row === null) return { isOver: true, rollback: null }
+    if (row === null) return { why: 'rollout-ended', rollback: null }
     await lockAssigned(tx, [{ workload, row }])
     const { pushId, hash } = followed.push
     // The states of its targets are stored with the failure, and not by the next write-behind.
     await updatePushProgress(tx, [followed.push])
     const waiting = this.#parts.writer.waitingTargets(pushId)
     if (waiting.length > 0) await updateTargets(tx, waiting)
-    if (!(await failPush(tx, pushId, undoing.error, now))) return { isOver: true, rollback: null }
+    if (!(await failPush(tx, pushId, undoing.error, now))) return { why: 'rollout-ended', rollback: null }
     if (quarantines)
       await insertQuarantines(tx, [{ workloadId: workload.id, hash, instanceUid: '', pushId }], now)
     const rollback = await this.#rollBack(tx, workload, row, followed, undoing)
+    if (rollback === 'refused') return { why: 'approved-for-less', rollback: null }
     if (rollback === null && workload.rollout?.followed === followed)
       await noteUnsentTargets(tx, pushId, this.#unsentOf(followed))
-    return { isOver: false, rollback }
+    return { why: 'rollout-no-way-back', rollback }
   }
 
   /** The targets of a push that have not answered and to which, as this process knows, nothing was sent. */
@@ -240,10 +249,10 @@ export class PushUndoing {
   }
 
   /** Nothing was stored: offers go on as before, once the database has said what holds where the push had ended in it. */
-  #leave(workload: Workload, { isOver }: { isOver: boolean }): Undone {
-    if (isOver) void this.#turns.resync(workload)
+  #leave(workload: Workload, { why }: Written): Undone {
+    if (why === 'rollout-ended') void this.#turns.resync(workload)
     else this.#assignments.confirm(workload)
-    return { ok: false, code: isOver ? 'rollout-ended' : 'rollout-no-way-back' }
+    return { ok: false, code: why }
   }
 
   /** End a rollout that is undone: its members are assigned the active config again, whether or not a push follows. */
@@ -266,7 +275,7 @@ export class PushUndoing {
     row: StoredWorkload,
     failed: FollowedPush,
     undoing: Undoing,
-  ): Promise<Rollback | null> {
+  ): Promise<Rollback | 'refused' | null> {
     const { push } = failed
     const { cause, title, parameters, text } = undoing.error
     const rollout = workload.rollout?.followed === failed ? workload.rollout : null
@@ -283,6 +292,7 @@ export class PushUndoing {
     })
     if (found === null) return null
     const { target, body, used } = found
+    if (await undoing.asked?.isRefused?.(tx, workload, target.hash)) return 'refused'
     const content = {
       hash: target.hash,
       used,
@@ -300,7 +310,7 @@ export class PushUndoing {
     }
     const draft = { workload, row, live, content, lifted: null }
     const [made] = (await insertPushRows(tx, this.#parts.deps, [draft])) as [NewPush]
-    await undoing.alongside?.(tx, made.push)
+    await undoing.asked?.alongside?.(tx, made.push)
     await tx.record({
       action: undoing.action,
       resource: 'workload',

@@ -33,18 +33,12 @@ export function isRunnable(
 
 /**
  * Who goes back. What a person asks for, of a workload, a rollout or a campaign, brings back only what was approved
- * there: what somebody pushed by breaking the glass, and nobody accepted since, comes back in no other way either. What
+ * there: what somebody pushed by breaking the glass, and nobody accepted since, comes back in no other way either. Whether
+ * that is enough for a token is asked beside that, where what comes back is known (`approved-as-now.ts`). What
  * muster does by itself after a failed push brings back whatever ran there before: to leave a failed config running
  * would be worse.
  */
 export type GoingBack = 'person' | 'by-itself'
-
-/** Whether whoever goes back may bring this config back to a workload where it ran. */
-export const mayBringBack = async (
-  tx: Db,
-  by: GoingBack,
-  { workloadId, hash }: { workloadId: string; hash: string },
-): Promise<boolean> => by === 'by-itself' || wasEverApproved(tx, workloadId, hash)
 
 /**
  * Find the config that a workload goes back to from `failedHash`, of those that were applied here; null when nothing
@@ -109,7 +103,7 @@ export async function findRolloutRollback(
   const isFit = activeHash !== null && activeHash !== failedHash
   if (!isFit || (await listWorkloadQuarantines(tx, workload.id)).includes(activeHash))
     return findRollback(tx, deps, workload, live, failedHash, of)
-  if (!(await mayBringBack(tx, of.by, { workloadId: workload.id, hash: activeHash }))) return null
+  if (of.by === 'person' && !(await wasEverApproved(tx, workload.id, activeHash))) return null
   const content = await findContent(tx, activeHash)
   if (content === null) return null
   return { target: { hash: activeHash, kind: 'previous' }, body: content.body, used: content.components }

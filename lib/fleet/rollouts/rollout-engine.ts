@@ -8,7 +8,7 @@ import { decideStage, type StageVerdict } from '../decide/rollout.ts'
 import { awaitsPromotion } from '../decide/rollout-standing.ts'
 import type { Assignments } from '../pushes/assignments.ts'
 import type { CommitTurns } from '../pushes/commit-turns.ts'
-import type { PushUndoing } from '../pushes/push-undoing.ts'
+import type { AskedUndoing, PushUndoing } from '../pushes/push-undoing.ts'
 import { findRolloutRollback, type GoingBack } from '../pushes/rollback-search.ts'
 import type { Rollout, StageHold, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
@@ -27,6 +27,8 @@ export type RolloutOutcome =
   /** Something keeps the next stage from starting. */
   | { ok: false; code: 'rollout-held'; hold: StageHold }
   | { ok: false; code: 'rollout-not-found' | 'rollout-not-halted' | 'rollout-ended' | 'rollout-no-way-back' }
+  /** A token asks for it, and what comes back was approved there by less than is asked now. */
+  | { ok: false; code: 'approved-for-less' }
 
 /** The names of the transactions of the steps that a rollout takes by itself. */
 const STEPS = {
@@ -297,20 +299,19 @@ export class RolloutEngine {
 
   /**
    * Take the members back to the active config, in the operator's name. Refused where there is nothing to go back to:
-   * the members would keep the config of a rollout that is shown as rolled back. `alongside` writes its own rows in the
-   * transaction of the push that takes them back.
+   * the members would keep the config of a rollout that is shown as rolled back.
    */
   rollBack(
     workloadId: string,
     id: string,
     actor: AuditActor,
-    alongside: (tx: ActTransaction, push: Push) => Promise<unknown> = async () => {},
+    asked: AskedUndoing = {},
   ): Promise<RolloutOutcome | AuditFailure> {
     return this.#decide('rollback.rollout', actor, workloadId, id, async (act, workload, rollout) => {
       if (rollout.stored.status === 'aborted') return { ok: false, code: 'rollout-ended' }
       if (!(await this.#hasWayBack(workload, rollout, 'person')))
         return { ok: false, code: 'rollout-no-way-back' }
-      const undone = await this.#undoing.undoRollout(act, workload, actor, alongside)
+      const undone = await this.#undoing.undoRollout(act, workload, actor, asked)
       if (!undone.ok) return undone
       const now = this.#parts.deps.clock.now()
       return {

@@ -248,39 +248,72 @@ describe('a campaign over what only its author approved, while the workload was 
   })
 })
 
-it('a token takes the instances of a rollout back to what the others run, by whomever that was approved', async () => {
-  const pods = ['a', 'b'].map((pod) => fakeAgent(ctx!.fleet, { host: 'vm', pod })) as [FakeAgent, FakeAgent]
-  shop = pods[0]
-  await ctx!.advance(300)
-  await label('staging')
-  await bring(OWN)
-  pods[1].apply()
-  await ctx!.advance(300)
-  await label('production')
-  const stages: StagePlan[] = [
-    { count: 1, dwellMs: 60_000, gates: [] },
-    { percentage: 100, dwellMs: 0, gates: [] },
-  ]
-  const { workloadId } = shop
-  const begun = await ctx!.fleet.push(
-    {
-      workloadId,
-      hash: configHash(SEEN),
-      body: SEEN,
-      used: [],
-      stages,
-      path: 'request',
-      actor: { userId: eve.userId, email: eve.email, askAgain: null },
-      approvalId: null,
-      rollbackTargetKind: null,
-    },
-    async () => ({ ok: true }),
-  )
-  expect(begun.ok).toBe(true)
-  await ctx!.advance(300)
-  const ofRollout = ctx!.fleet.workload(workloadId)?.rollout?.stored.id
-  const { status, json } = await call(token, `POST /config/canary/${ofRollout}/rollback`)
-  expect(status, JSON.stringify(json)).toBe(202)
-  await ctx!.advance(300)
-  expect(pods.map((pod) => pod.offered().at(-1))).toEqual([configHash(OWN), configHash(OWN)])
+describe('a rollout over what only its author approved, while the workload was staging', () => {
+  let pods: [FakeAgent, FakeAgent]
+  beforeEach(async () => {
+    pods = ['a', 'b'].map((pod) => fakeAgent(ctx!.fleet, { host: 'vm', pod })) as typeof pods
+    shop = pods[0]
+    await ctx!.advance(300)
+    await label('staging')
+    await bringToBoth(OWN)
+  })
+  async function bringToBoth(text: string, approver = eve): Promise<void> {
+    await bring(text, approver)
+    pods[1].apply()
+    await ctx!.advance(300)
+  }
+  /** Bring a text to one of both; answers where that is rolled back. */
+  async function begin(text: string): Promise<string> {
+    const stages: StagePlan[] = [
+      { count: 1, dwellMs: 60_000, gates: [] },
+      { percentage: 100, dwellMs: 0, gates: [] },
+    ]
+    const { workloadId } = shop
+    const begun = await ctx!.fleet.push(
+      {
+        workloadId,
+        hash: configHash(text),
+        body: text,
+        used: [],
+        stages,
+        path: 'request',
+        actor: { userId: eve.userId, email: eve.email, askAgain: null },
+        approvalId: null,
+        rollbackTargetKind: null,
+      },
+      async () => ({ ok: true }),
+    )
+    expect(begun.ok).toBe(true)
+    await ctx!.advance(300)
+    return `POST /config/canary/${ctx!.fleet.workload(workloadId)?.rollout?.stored.id}/rollback`
+  }
+  const offered = () => pods.map((pod) => pod.offered().at(-1))
+
+  it('a token takes the instances back to what the others run, by whomever that was approved', async () => {
+    await label('production')
+    const way = await begin(SEEN)
+    const { status, json } = await call(token, way)
+    expect(status, JSON.stringify(json)).toBe(202)
+    await ctx!.advance(300)
+    expect(offered()).toEqual([configHash(OWN), configHash(OWN)])
+  })
+
+  it('a token takes them back to nothing older of that kind, where what the others run has failed here since; a person may', async () => {
+    await bringToBoth(NOW, ann)
+    await label('production')
+    const way = await begin(SEEN)
+    // As where it failed, and its rollback did.
+    await database.pool.execute(
+      `insert into quarantines (workload_id, config_hash, instance_uid, push_id, created_at)
+       select workload_id, config_hash, '', push_id, $3 from pushes where workload_id = $1 and config_hash = $2 limit 1`,
+      [shop.workloadId, configHash(NOW), ctx!.clock.now()],
+    )
+    expect(await call(token, way)).toMatchObject(REFUSED)
+    await ctx!.advance(300)
+    expect(offered()).toEqual([configHash(SEEN), configHash(NOW)])
+    expect(ctx!.fleet.workload(shop.workloadId)?.rollout?.stored.status).toBe('running')
+    expect((await call(ann.token, way)).status).toBe(202)
+    await ctx!.advance(300)
+    expect(offered()).toContain(configHash(OWN))
+  })
 })
