@@ -141,6 +141,7 @@ export const PROBLEMS = {
   'command-line-login-invalid': { status: 400, error: 'this is no sign-in of a command line' },
   'comment-required': { status: 400, error: 'comment is required' },
   'comments-full': { status: 400, error: 'a change takes {max} comments at most' },
+  'comments-full-of-one': { status: 400, error: 'of one account a change takes {max} comments at most' },
   'component-not-installed': { status: 409, error: 'configuration failed validation' },
   'config-approval-required': {
     status: 410,

@@ -17,6 +17,7 @@ export default defineHttp({
   errors: [
     ...COMMENT_ERRORS,
     'comments-full',
+    'comments-full-of-one',
     'feature-disabled',
     'approval-not-found',
     'approval-not-pending',

@@ -20,6 +20,7 @@ export default defineHttp({
     'campaign-not-ready',
     'comment-required',
     'comments-full',
+    'comments-full-of-one',
     'text-not-storable',
     'text-too-long',
   ],

@@ -1,6 +1,5 @@
 import { readComment } from '../changes/approval-parts.ts'
-import { COMMENTS_MAX } from '../changes/comment-approval.ts'
-import { refuse } from '../model/refusal.ts'
+import { refuseFull } from '../changes/comment-approval.ts'
 import { countCampaignComments, insertCampaignComment } from '../store/campaign-comments.ts'
 import { lockCampaign, moveCampaign } from '../store/campaigns.ts'
 import type { CampaignStatus } from '../wire/campaigns.ts'
@@ -24,8 +23,8 @@ export async function commentCampaign(
     const now = clock.now()
     const campaign = await moveCampaign(tx, id, TALKED_ABOUT, { status }, now)
     if (campaign === null) return { ok: false, code: 'campaign-not-ready', status }
-    if ((await countCampaignComments(tx, id)) >= COMMENTS_MAX)
-      return refuse('comments-full', { max: COMMENTS_MAX })
+    const full = refuseFull(await countCampaignComments(tx, id, actor.userId))
+    if (full !== null) return full
     const by = { author: actor.email, authorId: actor.userId, createdAt: now }
     await insertCampaignComment(tx, id, { body: said.text, ...by })
     const detail = JSON.stringify({ plan_hash: campaign.planHash, comment: said.text })

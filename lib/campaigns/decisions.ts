@@ -74,6 +74,7 @@ export type CampaignOutcome =
       | 'campaign-limit-lowered'
       | 'campaign-patch-unfit'
       | 'comments-full'
+      | 'comments-full-of-one'
       | 'fleet-config-managed'
     >
   | TextRefusal

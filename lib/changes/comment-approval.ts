@@ -1,6 +1,7 @@
 import { toApprovalFrame } from '../hub/approval-frame.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import {
+  type CommentCount,
   countApprovalComments,
   findApproval,
   insertApprovalComment,
@@ -9,11 +10,24 @@ import {
 import { type ApprovalActor, type ApprovalParts, readComment, recordStep } from './approval-parts.ts'
 import type { CloseOutcome } from './close-approval.ts'
 
-/** Comments that one request can have; a longer discussion belongs elsewhere. */
-export const COMMENTS_MAX = 200
+/** Comments that one request, or campaign, can have; a longer discussion belongs elsewhere. */
+const COMMENTS_MAX = 200
+/** So many of them can be of one account, so that nobody, and no token, keeps the others from saying anything. */
+const COMMENTS_OF_ONE_MAX = 50
+
+/** Why there is no room for another comment. */
+export type CommentsFull = Refusal<'comments-full' | 'comments-full-of-one'>
+
+/** Why an account can say nothing more about a request, or campaign, that has so many comments; null where it can. */
+export const refuseFull = ({ all, own }: CommentCount): CommentsFull | null =>
+  all >= COMMENTS_MAX
+    ? refuse('comments-full', { max: COMMENTS_MAX })
+    : own >= COMMENTS_OF_ONE_MAX
+      ? refuse('comments-full-of-one', { max: COMMENTS_OF_ONE_MAX })
+      : null
 
 /** What came of commenting on a request. */
-export type CommentOutcome = CloseOutcome | Refusal<'comments-full'>
+export type CommentOutcome = CloseOutcome | CommentsFull
 
 /** Comment on a request that is pending or approved, without deciding it. */
 export async function commentApproval(
@@ -28,8 +42,8 @@ export async function commentApproval(
   return parts.db.change<CommentOutcome>('approval.comment', actor, async (tx) => {
     const status = (await lockApproval(tx, approvalId))?.status
     if (status !== 'pending' && status !== 'approved') return { ok: false, code: 'approval-not-pending' }
-    if ((await countApprovalComments(tx, approvalId)) >= COMMENTS_MAX)
-      return refuse('comments-full', { max: COMMENTS_MAX })
+    const full = refuseFull(await countApprovalComments(tx, approvalId, actor.userId))
+    if (full !== null) return full
     const approval = await insertApprovalComment(tx, {
       approvalId,
       author: actor.email,

@@ -551,13 +551,24 @@ export async function insertApprovalComment(
   return rows[0]!
 }
 
-/** How many comments a request has. Its row should be locked. */
-export async function countApprovalComments(tx: Db, approvalId: string): Promise<number> {
-  const rows = await tx.query<{ count: number }>(
-    `select count(*)::int as count from approval_comments where approval_id = $1`,
-    [approvalId],
+/** How many comments there are about something, and how many of them are of one account. */
+export interface CommentCount {
+  all: number
+  own: number
+}
+
+/** How many comments a request has, and how many of an account. Its row should be locked. */
+export async function countApprovalComments(
+  tx: Db,
+  approvalId: string,
+  authorId: string,
+): Promise<CommentCount> {
+  const rows = await tx.query<CommentCount>(
+    `select count(*)::int as all, (count(*) filter (where author_id = $2))::int as own
+     from approval_comments where approval_id = $1`,
+    [approvalId, authorId],
   )
-  return rows[0]?.count ?? 0
+  return rows[0]!
 }
 
 /** The comments of these requests, the first one first. */

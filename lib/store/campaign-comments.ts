@@ -1,3 +1,4 @@
+import type { CommentCount } from './approvals.ts'
 import type { Db } from './db.ts'
 
 /** What somebody said about a campaign. */
@@ -20,13 +21,18 @@ export async function insertCampaignComment(
   )
 }
 
-/** How many comments a campaign has. Its row should be locked. */
-export async function countCampaignComments(tx: Db, campaignId: string): Promise<number> {
-  const rows = await tx.query<{ count: number }>(
-    `select count(*)::int as count from campaign_comments where campaign_id = $1`,
-    [campaignId],
+/** How many comments a campaign has, and how many of an account. Its row should be locked. */
+export async function countCampaignComments(
+  tx: Db,
+  campaignId: string,
+  authorId: string,
+): Promise<CommentCount> {
+  const rows = await tx.query<CommentCount>(
+    `select count(*)::int as all, (count(*) filter (where author_id = $2))::int as own
+     from campaign_comments where campaign_id = $1`,
+    [campaignId, authorId],
   )
-  return rows[0]?.count ?? 0
+  return rows[0]!
 }
 
 /** The comments of a campaign, the first one first. */

@@ -78,6 +78,7 @@ export const problemTexts = defineTexts({
     command_line_login_invalid: 'This address is no sign-in of a command line.',
     comment_required: 'A comment is required.',
     comments_full: 'A change takes {max} comments at most.',
+    comments_full_of_one: 'You have made {max} comments on this change, as many as one account can.',
     component_not_installed: 'The config uses a component that is not installed there.',
     config_approval_required: 'A config is pushed by way of an approved request.',
     config_content_unavailable: 'The text of this config is no longer kept.',
@@ -416,6 +417,8 @@ export const problemTexts = defineTexts({
     command_line_login_invalid: 'Cette adresse n’est pas une connexion d’une ligne de commande.',
     comment_required: 'Un commentaire est requis.',
     comments_full: 'Une modification reçoit au plus {max} commentaires.',
+    comments_full_of_one:
+      'Vous avez fait {max} commentaires sur cette modification, autant qu’un compte le peut.',
     component_not_installed: 'La configuration emploie un composant qui n’y est pas installé.',
     config_approval_required: 'Une configuration se pousse par une demande approuvée.',
     config_content_unavailable: 'Le texte de cette configuration n’est plus conservé.',

@@ -376,6 +376,18 @@ describe('ending a request', () => {
     expect((await read(id)).timeline).toHaveLength(201)
   })
 
+  it('takes so many comments of one account, which keeps nobody else from saying anything', async () => {
+    const { id } = await requested()
+    await database.pool.execute(
+      `insert into approval_comments (approval_id, author, author_id, body, created_at)
+       select $1, 'a', $2, 'b', now() from generate_series(1, 50)`,
+      [id, editor.userId],
+    )
+    const full = { status: 400, json: { code: 'comments_full_of_one', max: 50 } }
+    expect(await end(id, 'comments', { comment: 'one more' }, editor)).toMatchObject(full)
+    expect((await end(id, 'comments', { comment: 'enough' })).status).toBe(201)
+  })
+
   it('is listed by how it ended, and retired ones only when asked for', async () => {
     const retired = await requested()
     const rejected = await requested()

@@ -91,6 +91,25 @@ describe('is refused', () => {
     expect(await comment(id, 'one more')).toMatchObject({ status: 400, json: { code: 'comments_full' } })
   })
 
+  it('by an account that has said much, so that no token keeps others from saying anything', async () => {
+    const id = await request()
+    const { userId } = scene.editor
+    const said = (author: string, count: number) =>
+      database.pool.execute(
+        `insert into campaign_comments (campaign_id, author, author_id, body, created_at)
+         select $1, 'a', $2, 'b', now() from generate_series(1, $3::int)`,
+        [id, author, count],
+      )
+    await said(userId, 49)
+    await said('another', 60)
+    const { token } = await makeApiToken(scene.ctx, scene.editor, ['config:request'])
+    const byToken = () =>
+      invoke(scene.ctx, `POST /api/campaigns/${id}/comments`, { as: token, body: { comment: 'hm' } })
+    expect((await byToken()).status).toBe(201)
+    expect(await byToken()).toMatchObject({ status: 400, json: { code: 'comments_full_of_one', max: 50 } })
+    expect((await comment(id, 'no', await signIn(scene.ctx, { groups: ['editor'] }))).status).toBe(201)
+  })
+
   it('to whoever may not ask for changes', async () => {
     const id = await request()
     const viewer = await signIn(scene.ctx, { groups: ['viewer'] })
