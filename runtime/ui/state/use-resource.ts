@@ -69,7 +69,10 @@ function share<T>(key: string, soonMs?: () => number): Shared<T> {
     const result = await [...readers].at(-1)!.load(abort)
     if (!abort.aborted) state.value = answered(state.value, result)
   }
-  const reload = () => refetching.run(fetch)
+  // What a part of the page did may be done only once that is gone, and nobody else shows this.
+  const reload = () => {
+    if (readers.size > 0) refetching.run(fetch)
+  }
   const refetching = startRefetching(
     (frame) => [...readers].some((reader) => reader.touches(frame)),
     reload,

@@ -130,10 +130,23 @@ test('a view is saved for whoever saves it, found again after a reload, and remo
 
   await page.goto('/')
   await menu.click()
+  // It may be removed only once the menu is closed again.
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  await page.route('**/api/me/views/*', async (route) => {
+    await held
+    await route.continue()
+  })
+  const removed = page.waitForResponse((response) => response.request().method() === 'DELETE')
   await page.getByRole('button', { name: 'Remove view What matters' }).click()
-  await page.getByText('You have saved no view yet.').waitFor()
   await page.keyboard.press('Escape')
   await expect.poll(() => menu.evaluate((one) => one === document.activeElement)).toBe(true)
+  letGo()
+  await removed
+  await menu.click()
+  await page.getByText('You have saved no view yet.').waitFor()
   expect(seen.complaints).toEqual([])
 })
 
