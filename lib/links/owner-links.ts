@@ -75,6 +75,7 @@ const HASHES_AT_ONCE = 1_000
 interface LateSaying {
   link: OwnerLink
   entry: FrontEntry & { 0: 'goodbye' | 'last-word' }
+  report: AgentReport
   saidMs: number
 }
 
@@ -150,8 +151,8 @@ export class OwnerLinks {
   }
 
   /** Keep this for a while where the agent was not heard yet; false where it is to be taken at once. */
-  holdBack(uid: string, saying: LateSaying): boolean {
-    if (this.#lateSayings === null || this.parts.fleet.state.instances.has(uid)) return false
+  holdBack(saying: LateSaying): boolean {
+    if (this.#lateSayings === null || this.parts.fleet.state.instances.has(saying.report.uid)) return false
     this.#lateSayings.push(saying)
     return true
   }
@@ -161,8 +162,7 @@ export class OwnerLinks {
     const sayings = this.#lateSayings ?? []
     this.#lateSayings = null
     if (this.parts.fleet.isStopped) return
-    for (const { link, entry, saidMs } of sayings.sort((one, other) => one.saidMs - other.saidMs))
-      link.takeLate(entry, saidMs)
+    for (const saying of sayings.sort((one, other) => one.saidMs - other.saidMs)) saying.link.takeLate(saying)
   }
 
   /** The texts of these effective configs are not stored any more: each front is told, as it keeps what it has read. */
@@ -466,8 +466,11 @@ export class OwnerLink implements ConfigReader {
     const intake = decodeBody(Buffer.from(entry[4], 'base64'))
     const agoMs = delayMs + Math.max(0, entry[3])
     const saidMs = this.#links.parts.clock.monotonicMs() - agoMs
-    if (intake.ok && this.#links.holdBack(intake.report.uid, { link: this, entry, saidMs })) return
-    if (intake.ok) this.#take(entry, intake.report, agoMs)
+    if (intake.ok) {
+      const { report } = intake
+      if (this.#links.holdBack({ link: this, entry, report, saidMs })) return
+      this.#take(entry, report, agoMs)
+    }
     this.#confirm(entry[1])
   }
 
@@ -484,17 +487,14 @@ export class OwnerLink implements ConfigReader {
   }
 
   /** The same of what was held back. Whoever is heard by now on the socket on which it had said goodbye is back there. */
-  takeLate(entry: LateSaying['entry'], saidMs: number): void {
+  takeLate({ entry, report, saidMs }: LateSaying): void {
     if (this.#isClosed) return
+    const { clock, fleet } = this.#links.parts
+    const [, n, conn] = entry
     try {
-      const [, n, conn, , text] = entry
-      const intake = decodeBody(Buffer.from(text, 'base64'))
-      const { clock, fleet } = this.#links.parts
-      const agoMs = clock.monotonicMs() - saidMs
-      if (!intake.ok) return
-      const at = fleet.state.instances.get(intake.report.uid)?.connection
+      const at = fleet.state.instances.get(report.uid)?.connection
       const isBack = at != null && at === this.#connections.get(conn)
-      if (!isBack) this.#take(entry, intake.report, agoMs)
+      if (!isBack) this.#take(entry, report, clock.monotonicMs() - saidMs)
       this.#confirm(n)
     } catch (error) {
       this.#entryFailed(entry, error)
