@@ -29,8 +29,8 @@ export interface Bound extends FrontConfig {
   reportedAs: number
   /** It has said something that the owner has not answered. */
   isUnheard: boolean
-  /** What it said last of a config is among that. */
-  isConfigUnheard: boolean
+  /** The number of the report with what it said last of a config; 0 before it is reported, null once that is stored. */
+  unstoredAs: number | null
   /** Whether its bare beats are answered here (`grant`). */
   isGranted: boolean
   readonly report: KeptReport
@@ -68,7 +68,7 @@ export const newBound = (connection: AgentConnection, report: AgentReport, nowMs
   isTold: false,
   reportedAs: 0,
   isUnheard: false,
-  isConfigUnheard: false,
+  unstoredAs: null,
   isGranted: false,
   unasked: {},
   offered: null,

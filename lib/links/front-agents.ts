@@ -21,7 +21,7 @@ import { FrontOffers } from './front-offers.ts'
 import { FrontPolls, type PolledConfig } from './front-polls.ts'
 import { goodbyeOf, splitReport, withoutConfig } from './kept-report.ts'
 import { KEPT_BYTES_MAX, type KeptOf, KeptReports } from './kept-reports.ts'
-import { REPLAYED_SINCE } from './link-versions.ts'
+import { REPLAYED_SINCE, STORED_SINCE } from './link-versions.ts'
 import type { OfferTexts } from './offer-texts.ts'
 import type { ReportedTexts } from './reported-texts.ts'
 
@@ -40,6 +40,9 @@ const TICK_MS = 1_000
  * deleted after a day.
  */
 const FORMS_MS = 43_200_000
+
+/** No report has this number: what an agent said is to be reported. */
+const NOT_REPORTED = 0
 
 /** What the agents of a front are made of. */
 export interface FrontAgentsParts {
@@ -93,6 +96,8 @@ export class FrontAgents implements FleetPort {
   /** Reports by their numbers, with what each said of whether the agent is caught up. */
   readonly #unconfirmed = new Map<number, { bound: Bound; wasCaughtUp: boolean; bytes: number }>()
   #unconfirmedBytes = 0
+  /** By the number of the report that said it: the agents whose config status may not be stored. */
+  readonly #unstored = new Map<number, Bound>()
   #link: LinkOut | null = null
   /** The epoch of the owner of the last link; null before the first. */
   #epoch: number | null = null
@@ -171,6 +176,7 @@ export class FrontAgents implements FleetPort {
     this.#endings.sayAll(link)
     for (const bound of this.#all()) {
       Object.assign(bound, { isTold: false, isGranted: false, offered: null })
+      if (bound.unstoredAs !== null) this.#noteUnstored(bound, NOT_REPORTED)
       this.#dirty.add(bound)
     }
     if (this.#epoch !== null && this.#epoch !== link.epoch) this.#counts.replayed += this.#dirty.size
@@ -211,7 +217,7 @@ export class FrontAgents implements FleetPort {
     if (bound.isGranted && isNext && isBareBeat(report, bound)) {
       this.#counts.absorbed++
       // Not before the owner has what it had said: it would be taken for older than the beat.
-      if (!bound.isConfigUnheard) this.#beats.add(bound)
+      if (!this.#isConfigUnheard(bound)) this.#beats.add(bound)
       return { message: asks, pendingOffer: null }
     }
     // A full description under a number that was there: a new process behind a gateway, on the same socket.
@@ -221,7 +227,7 @@ export class FrontAgents implements FleetPort {
     const fields = splitReport(about.message!)
     this.#kept.take(held, bound, report, fields, { isStart, isGap })
     if (report.hasCapabilities) bound.capabilities = report.capabilities
-    if (report.remoteConfigStatus !== null && !report.isDisconnect) bound.isConfigUnheard = true
+    if (report.remoteConfigStatus !== null && !report.isDisconnect) this.#noteUnstored(bound, NOT_REPORTED)
     bound.uidOnWire = report.uidOnWire.length === 16 ? bound.uidOnWire : report.uidOnWire
     if (report.isDisconnect) this.#sayGoodbye(bound, fields)
     else this.#forward(bound, withoutConfig(fields, REPORT_BYTES_MAX))
@@ -243,7 +249,7 @@ export class FrontAgents implements FleetPort {
     if (held === undefined) return
     const uids = [...held.agents.keys()]
     for (const bound of held.agents.values()) {
-      if (bound.isConfigUnheard) this.#sayLastWord(bound)
+      if (bound.unstoredAs !== null) this.#keepLastWord(bound, bound.unstoredAs)
       this.#forget(bound)
     }
     this.#connections.delete(connection.id)
@@ -269,7 +275,7 @@ export class FrontAgents implements FleetPort {
         this.#answered(entry[1], entry[2], delayMs)
         break
       case 'stored':
-        this.#endings.confirmed(entry[1])
+        this.#stored(entry[1])
         break
       case 'tell': {
         const [, conn, uid, message, n] = entry
@@ -301,16 +307,34 @@ export class FrontAgents implements FleetPort {
   }
 
   #answered(n: number, message: LinkMessage | null, delayMs: number): void {
-    if (this.#link !== null) this.#endings.answered(n, this.#link.version)
+    if (this.#link !== null && this.#link.version < STORED_SINCE) this.#stored(n)
     if (this.#polls.answered(n, message, delayMs)) return
     const reported = this.#unconfirmed.get(n)
     if (reported === undefined) return
     this.#unconfirmed.delete(n)
     this.#unconfirmedBytes -= reported.bytes
     const { bound } = reported
-    if (bound.reportedAs === n && !this.#dirty.has(bound))
-      Object.assign(bound, { isUnheard: false, isConfigUnheard: false })
+    if (bound.reportedAs === n && !this.#dirty.has(bound)) bound.isUnheard = false
     if (message !== null) this.#tell(bound, message, delayMs, n)
+  }
+
+  /** What came of what has this number is stored. */
+  #stored(n: number): void {
+    this.#endings.confirmed(n)
+    const bound = this.#unstored.get(n)
+    if (bound !== undefined) this.#noteUnstored(bound, null)
+  }
+
+  /** Keep that what an agent said of its config last was reported under this number; null: it is stored. */
+  #noteUnstored(bound: Bound, n: number | null): void {
+    if (bound.unstoredAs !== null) this.#unstored.delete(bound.unstoredAs)
+    bound.unstoredAs = n
+    if (n !== null && n !== NOT_REPORTED) this.#unstored.set(n, bound)
+  }
+
+  /** Whether the owner has not answered yet what this agent said of its config last. */
+  #isConfigUnheard({ unstoredAs }: Bound): boolean {
+    return unstoredAs !== null && (unstoredAs === NOT_REPORTED || this.#unconfirmed.has(unstoredAs))
   }
 
   /** The owner says that this agent speaks elsewhere. It has not heard yet what the agent has said here since. */
@@ -350,6 +374,7 @@ export class FrontAgents implements FleetPort {
     this.#agentCount--
     this.#dirty.delete(bound)
     this.#beats.delete(bound)
+    this.#noteUnstored(bound, null)
     this.#effective.left(bound)
     this.#offers.drop(bound)
   }
@@ -374,6 +399,7 @@ export class FrontAgents implements FleetPort {
     this.#unconfirmed.set(n, { bound, wasCaughtUp: isCaughtUp, bytes: message.length })
     this.#unconfirmedBytes += message.length
     bound.reportedAs = n
+    if (bound.unstoredAs === NOT_REPORTED) this.#noteUnstored(bound, n)
     bound.isCaughtUp = true
     bound.isTold = true
     const text = Buffer.from(message).toString('base64')
@@ -385,27 +411,32 @@ export class FrontAgents implements FleetPort {
 
   /**
    * An agent says goodbye: said even beyond the limit, because the agent is forgotten here right afterwards, and so only
-   * what counts of it. Beyond the limit it is kept with the endings alone; there it is with the config status that the owner
-   * may not have heard.
+   * what counts of it. Beyond the limit it is kept with the endings alone; there it is with the config status that may not
+   * be stored.
    */
   #sayGoodbye(bound: Bound, fields: ReadonlyMap<number, Uint8Array>): void {
     this.#counts.forwarded++
+    const { unstoredAs } = bound
     const isReported = this.#hasRoom && !this.#dirty.has(bound)
     if (isReported) this.#report(bound, goodbyeOf(fields))
     else this.#lastN++
     const n = this.#lastN
-    const kept = goodbyeOf(fields, bound.isConfigUnheard ? bound.report.configStatus : null)
+    const kept = goodbyeOf(fields, unstoredAs === null ? null : bound.report.configStatus)
     this.#endings.noteGoodbye(n, lastSaidOf(bound, kept))
     if (!isReported && this.#link !== null) this.#endings.say(n, this.#link)
   }
 
-  /** An agent leaves, and nobody knows whether the owner has heard what it said last of its config. */
-  #sayLastWord(bound: Bound): void {
+  /**
+   * An agent leaves, and what it said last of its config may not be stored. The owner confirms it by the report that said
+   * it; what was not reported over this link is said by itself.
+   */
+  #keepLastWord(bound: Bound, reportedAs: number): void {
     const message = bound.report.configWord(bound.sequenceNum)
     if (message === null) return
-    const n = ++this.#lastN
+    const isReported = reportedAs !== NOT_REPORTED
+    const n = isReported ? reportedAs : ++this.#lastN
     this.#endings.noteLastWord(n, lastSaidOf(bound, message))
-    if (this.#link !== null) this.#endings.say(n, this.#link)
+    if (!isReported && this.#link !== null) this.#endings.say(n, this.#link)
   }
 
   #sayEnded(conn: number, uids: readonly string[]): void {

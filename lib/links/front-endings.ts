@@ -90,11 +90,7 @@ export class FrontEndings {
     this.#newest(n, 'last-word', uid)
   }
 
-  /** An owner that speaks this version has answered what has this number: it has heard it. */
-  answered(n: number, version: number): void {
-    if (version < STORED_SINCE || this.#waiting.get(n)?.said?.kind === 'last-word') this.confirmed(n)
-  }
-
+  /** It is stored, or given up. */
   confirmed(n: number): void {
     const ending = this.#waiting.get(n)
     if (ending === undefined) return

@@ -447,9 +447,9 @@ export class OwnerLink implements ConfigReader {
     this.#unstored.add(takeBack)
   }
 
-  /** Confirm what was answered already, where it is a goodbye. */
-  #confirmGoodbye(n: number, { isDisconnect }: AgentReport): void {
-    if (isDisconnect && this.#awaitsStored) this.#confirm(n)
+  /** Confirm what was answered already, where the front keeps it: a goodbye, or what an agent said of its config. */
+  #confirmKept(n: number, { isDisconnect, remoteConfigStatus }: AgentReport): void {
+    if (this.#awaitsStored && (isDisconnect || remoteConfigStatus !== null)) this.#confirm(n)
   }
 
   /** A connection ended; the front says so on each link until it is confirmed. */
@@ -534,7 +534,7 @@ export class OwnerLink implements ConfigReader {
       log.error({ uid: report.uid, err: error }, 'the fleet broke on a report')
       this.push(['answer', n, { errorResponse: { type: 'unknown', message: 'internal error' } }])
     }
-    this.#confirmGoodbye(n, report)
+    this.#confirmKept(n, report)
     this.#withdraw(report.uid, before, connection)
     if (form !== null) this.#form(conn, report.uid, form, false)
     if (report.isDisconnect) connection.forget(report.uid)
@@ -586,7 +586,7 @@ export class OwnerLink implements ConfigReader {
     if (!intake.ok) return this.push(['answer', n, null])
     if (delayMs > POLL_MS && this.#isBehind(intake.report)) {
       this.push(['answer', n, null])
-      this.#confirmGoodbye(n, intake.report)
+      this.#confirmKept(n, intake.report)
       return
     }
     const { exchange, fleet, clock } = this.#links.parts
@@ -597,7 +597,7 @@ export class OwnerLink implements ConfigReader {
     )
     if (fleet.isStopped) return
     this.push(['answer', n, said])
-    this.#confirmGoodbye(n, intake.report)
+    this.#confirmKept(n, intake.report)
     this.#withdraw(uid, before, null)
     this.#forgetPolled()
     const known = fleet.state.instances.get(uid)
