@@ -345,11 +345,15 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'is remembered of so many agents, and of none for ever',
     ],
   },
-  'lib/fleet/state/write-behind.ts WriteBehind.#onStored': {
-    bound: 'what open links wait for: ENDINGS_MAX agents of each front; none of a closed link',
+  'lib/fleet/state/unstored-numbers.ts UnstoredNumbers.#of': {
+    bound: 'the links that are open',
+    reachedBy: SOCKETS,
+  },
+  'lib/fleet/state/unstored-numbers.ts Numbers.waiting': {
+    bound: 'UNSTORED_NUMBERS_MAX, then the oldest are given up',
     reachedBy: [
-      'lib/links/told-again.test.ts',
-      'is told no more once it is stored, and what waits for the agent ends at the next owner',
+      'lib/links/owner-links.test.ts',
+      'is confirmed once it is stored, of so many that wait for an absent database the last',
     ],
   },
   'lib/fleet/state/state.ts FleetState.inGrace': perWorkload,
@@ -609,6 +613,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'keeps of goodbyes that the owner does not answer no reports beyond those 500, and says each at once',
     ],
   },
+  'lib/links/front-agents.ts FrontAgents.#unstored': perAgent,
   'lib/links/front-endings.ts FrontEndings.#goodbyes': {
     bound: 'those of #waiting',
     reachedBy: ['lib/links/endings.test.ts', 'is kept of so many agents, and the oldest are given up first'],
@@ -699,14 +704,6 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     reachedBy: [
       'lib/links/held-goodbye-same-socket.test.ts',
       'an agent behind a gateway that starts anew after its goodbye stays',
-    ],
-  },
-  'lib/links/owner-links.ts OwnerLink.#unstored': {
-    bound:
-      'what a front says on one link of agents that have left, which it keeps: ENDINGS_MAX agents; none of a closed link',
-    reachedBy: [
-      'lib/links/told-again.test.ts',
-      'is told no more once it is stored, and what waits for the agent ends at the next owner',
     ],
   },
   'lib/links/owner-links.ts OwnerLink.#polled': {

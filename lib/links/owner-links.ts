@@ -220,8 +220,9 @@ export class OwnerLink implements ConfigReader {
   readonly #forgets: boolean
   /** It keeps what agents said last until it is told that it is stored. */
   readonly #awaitsStored: boolean
-  /** Take back what is to be said once it is stored. */
-  readonly #unstored = new Set<() => void>()
+  readonly #tellStored = (numbers: readonly number[]): void => {
+    for (const n of numbers) this.push(['stored', n])
+  }
   readonly #since: Date
   readonly #writer: BatchWriter<OwnerEntry>
   /** By the front's own number of the connection. */
@@ -353,8 +354,7 @@ export class OwnerLink implements ConfigReader {
   closed(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    for (const takeBack of this.#unstored) takeBack()
-    this.#unstored.clear()
+    this.#links.parts.fleet.writer.tellNoMore(this.#tellStored)
     this.#writer.close()
     this.#links.forget(this)
     const heardAgoMs = this.#links.parts.clock.monotonicMs() - this.#heardMs
@@ -436,15 +436,8 @@ export class OwnerLink implements ConfigReader {
 
   /** Tell the front that what has this number needs not be said to the next owner: once it is stored. */
   #confirm(n: number): void {
-    if (!this.#awaitsStored) {
-      this.push(['answer', n, null])
-      return
-    }
-    const takeBack = this.#links.parts.fleet.writer.afterStored(() => {
-      this.#unstored.delete(takeBack)
-      this.push(['stored', n])
-    })
-    this.#unstored.add(takeBack)
+    if (this.#awaitsStored) this.#links.parts.fleet.writer.whenStored(n, this.#tellStored)
+    else this.push(['answer', n, null])
   }
 
   /** Confirm what was answered already, where the front keeps it: a goodbye, or what an agent said of its config. */

@@ -18,6 +18,7 @@ import type { FleetDeps } from './deps.ts'
 import type { TouchedWorkloads } from './derive.ts'
 import { withoutLifted } from './lifted.ts'
 import type { FollowedPush, Workload } from './model.ts'
+import { type TellStored, UnstoredNumbers } from './unstored-numbers.ts'
 import { type Batch, splitBatch, WaitingRows } from './waiting-rows.ts'
 
 const FLUSH_MS = 200
@@ -52,8 +53,7 @@ export class WriteBehind {
   #running: Promise<void> | null = null
   #seenFlushedAtMs: number
   #isStopped = false
-  /** What is to be done once what waits now is stored. */
-  #onStored = new Set<() => void>()
+  readonly #unstored = new UnstoredNumbers()
   /** The last attempt failed, and the log has said so once. */
   #isHeldUp = false
   #droppedRows = 0
@@ -178,11 +178,15 @@ export class WriteBehind {
     if (this.#waiting.seen.size > 0 && isDue) this.schedule(0)
   }
 
-  /** Do this once everything that waits now is stored, however long the database is away; never, where it is taken back. */
-  afterStored(work: () => void): () => void {
-    this.#onStored.add(work)
+  /** Tell of this number once everything that waits now is stored, however long the database is away. */
+  whenStored(n: number, tell: TellStored): void {
+    this.#unstored.add(tell, n)
     this.schedule()
-    return () => this.#onStored.delete(work)
+  }
+
+  /** Tell no more of what is not stored yet. */
+  tellNoMore(tell: TellStored): void {
+    this.#unstored.forget(tell)
   }
 
   /** Write everything that waits now. Resolves when it is stored, or waits again because the database is away. */
@@ -190,7 +194,7 @@ export class WriteBehind {
     while (this.#running !== null) await this.#running
     if (this.#isStopped) return
     this.derive()
-    const due = [...this.#onStored]
+    this.#unstored.begin()
     const batch = this.#take()
     if (batch !== null) {
       const written = this.#write(batch)
@@ -202,7 +206,7 @@ export class WriteBehind {
         this.#waiting.configsWritten()
       }
     }
-    for (const work of due) if (this.#onStored.delete(work)) work()
+    this.#unstored.stored()
   }
 
   /** Flush a last time and take no more. */

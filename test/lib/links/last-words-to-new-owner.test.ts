@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DatabaseUnavailable } from '../../../lib/store/db.ts'
+import { takeAway } from '../../support/away-database.ts'
 import { uidOf, useLinkedFleet } from '../../support/linked-fleet.ts'
 import { keyValues, type PlainMessage } from '../../support/opamp-messages.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -104,35 +104,34 @@ describe('the database is away for the owner, and another process takes over', (
     ['on a socket', 'without a word'],
     ['on a socket', 'with a goodbye'],
     ['in polls', 'without a word'],
-  ] as const)('%s: what an agent failed is told to the next owner, though it left %s', async (how, leaving) => {
-    const { front, link, say, workload, hash } = await applying(how)
-    await fleet.ctx.fleet.writer.flush()
-    const { pool } = database
-    const transaction = pool.transaction.bind(pool)
-    pool.transaction = async () => {
-      throw new DatabaseUnavailable(new Error('away'))
-    }
-    try {
-      say(statusOf(hash, FAILED))
-      // Answered long before the database is missed for too long.
-      await fleet.ctx.advance(500)
-      await fleet.ctx.advance(500)
-      if (leaving === 'with a goodbye') say(GOODBYE)
-      if (how === 'on a socket') front.close(1)
-      await fleet.ctx.advance(500)
-      await fleet.ctx.advance(500)
-      link.break()
-      await fleet.ctx.close()
-    } finally {
-      pool.transaction = transaction
-    }
-    front.link(await takeOver(2))
-    front.say(3, 2, 4)
-    await fleet.ctx.advance(200_000)
-    const { kind, status } = workload().newestPush!
-    expect({ kind, status, quarantined: [...workload().quarantinedHashes] }).toMatchObject({
-      kind: 'auto-rollback',
-      quarantined: [hash],
-    })
-  })
+  ] as const)(
+    '%s: what an agent failed is told to the next owner, though it left %s',
+    async (how, leaving) => {
+      const { front, link, say, workload, hash } = await applying(how)
+      await fleet.ctx.fleet.writer.flush()
+      const giveBack = takeAway(database.pool)
+      try {
+        say(statusOf(hash, FAILED))
+        // Answered long before the database is missed for too long.
+        await fleet.ctx.advance(500)
+        await fleet.ctx.advance(500)
+        if (leaving === 'with a goodbye') say(GOODBYE)
+        if (how === 'on a socket') front.close(1)
+        await fleet.ctx.advance(500)
+        await fleet.ctx.advance(500)
+        link.break()
+        await fleet.ctx.close()
+      } finally {
+        giveBack()
+      }
+      front.link(await takeOver(2))
+      front.say(3, 2, 4)
+      await fleet.ctx.advance(200_000)
+      const { kind, status } = workload().newestPush!
+      expect({ kind, status, quarantined: [...workload().quarantinedHashes] }).toMatchObject({
+        kind: 'auto-rollback',
+        quarantined: [hash],
+      })
+    },
+  )
 })

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { UNSTORED_NUMBERS_MAX } from '../../../lib/fleet/state/unstored-numbers.ts'
 import {
   type FrontEntry,
   LINK_MESSAGE_BYTES_MAX,
@@ -9,6 +10,7 @@ import {
 import { OwnerLinks } from '../../../lib/links/owner-links.ts'
 import { silentLog } from '../../../lib/log.ts'
 import { createOpampExchange } from '../../../lib/opamp/exchange.ts'
+import { takeAway } from '../../support/away-database.ts'
 import { createFleetContext, type FleetTestContext } from '../../support/fleet.ts'
 import { agentBody, keyValues, type PlainMessage, uidBytes } from '../../support/opamp-messages.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -113,6 +115,48 @@ describe('what a front says', () => {
     report(DESCRIBED, { cell: 1 })
     expect(ctx.fleet.state.instances.size).toBe(0)
     expect(isCut()).toBe(true)
+  })
+
+  it('is confirmed once it is stored, of so many that wait for an absent database the last', async () => {
+    const { say, report, told } = openLink()
+    const stored = () => told.flatMap((entry) => (entry[0] === 'stored' ? [entry[1]] : []))
+    const giveBack = takeAway(database.pool)
+    try {
+      report(DESCRIBED)
+      for (let n = 1; n <= UNSTORED_NUMBERS_MAX + 1; n++) say(['ended', n, CONN + 1, UID])
+      await ctx.advance(2_000)
+      expect(stored()).toEqual([])
+    } finally {
+      giveBack()
+    }
+    await ctx.advance(2_000)
+    await ctx.fleet.writer.flush()
+    await ctx.advance(1)
+    const numbers = stored()
+    expect(numbers.at(-1)).toBe(UNSTORED_NUMBERS_MAX + 1)
+    expect(numbers.length).toBeLessThanOrEqual(UNSTORED_NUMBERS_MAX)
+    expect(numbers.length).toBeGreaterThan(0.9 * UNSTORED_NUMBERS_MAX)
+  })
+
+  it('is confirmed by no write that had begun before it was said', async () => {
+    const { say, report, told } = openLink()
+    const stored = () => told.flatMap((entry) => (entry[0] === 'stored' ? [entry[1]] : []))
+    const { pool } = database
+    const transaction = pool.transaction.bind(pool)
+    report(DESCRIBED)
+    say(['ended', 1, CONN + 1, UID])
+    pool.transaction = (name, work) => {
+      pool.transaction = transaction
+      // Said as the write is under way.
+      say(['ended', 2, CONN + 1, UID])
+      return transaction(name, work)
+    }
+    await ctx.fleet.writer.flush()
+    await ctx.advance(1)
+    expect(stored()).toEqual([1])
+    await ctx.fleet.writer.flush()
+    await ctx.advance(1)
+    expect(stored()).toEqual([1, 2])
   })
 
   it('over a link that it has replaced is nothing any more, and that link is ended', () => {
