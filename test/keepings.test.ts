@@ -345,6 +345,14 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'is remembered of so many agents, and of none for ever',
     ],
   },
+  'lib/fleet/intake/late-sayings.ts LateSayings.#held': {
+    bound:
+      'what fronts keep, ENDINGS_MAX agents of each, in the first ten seconds of an owner; none after them',
+    reachedBy: [
+      'lib/links/late-sayings.test.ts',
+      'what a new owner has held back of many agents that left is taken in turns',
+    ],
+  },
   'lib/fleet/state/unstored-numbers.ts UnstoredNumbers.#of': {
     bound: 'the links that are open',
     reachedBy: SOCKETS,
@@ -698,14 +706,6 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/links/owner-links.ts LinkConnection.granted': perAgent,
   'lib/links/owner-links.ts LinkConnection.offered': perAgent,
   'lib/links/owner-links.ts OwnerLink.#connections': perSocket,
-  'lib/links/owner-links.ts OwnerLinks.#lateSayings': {
-    bound:
-      'what fronts keep, ENDINGS_MAX agents of each, in the first ten seconds of an owner; none after them',
-    reachedBy: [
-      'lib/links/held-goodbye-same-socket.test.ts',
-      'an agent behind a gateway that starts anew after its goodbye stays',
-    ],
-  },
   'lib/links/owner-links.ts OwnerLink.#polled': {
     bound: 'the pollers that were offered a config within 10 s',
     reachedBy: POLLERS,

@@ -2,6 +2,8 @@ import type { Clock } from '../clock.ts'
 import { canReport } from '../fleet/decide/abilities.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { EffectiveForm } from '../fleet/intake/effective-configs.ts'
+import { LateSayings } from '../fleet/intake/late-sayings.ts'
+import type { LateGoodbye } from '../fleet/intake/receive.ts'
 import type { Instance } from '../fleet/state/model.ts'
 import type { Timers } from '../fleet/state/timers.ts'
 import type { Log } from '../log.ts'
@@ -62,22 +64,11 @@ export interface FrontSaid {
 
 /** How often a front may be asked for the list of its agents. */
 const LIST_MS = 60_000
-/**
- * For so long after it has begun, an owner hears from all fronts of agents that are back. What one that it has not heard
- * had said last, or that it had left, waits until then: it would end what waits for the agent, or be older than what that
- * has said elsewhere.
- */
-const RETURNS_MS = 10_000
 /** The hashes of texts that are named in one entry. */
 const HASHES_AT_ONCE = 1_000
 
-/** What an agent said last, told late; `saidMs`: at the earliest, by the machine's clock. */
-interface LateSaying {
-  link: OwnerLink
-  entry: FrontEntry & { 0: 'goodbye' | 'last-word' }
-  report: AgentReport
-  saidMs: number
-}
+/** What an agent said last, told late. */
+type SaidLast = FrontEntry & { 0: 'goodbye' | 'last-word' }
 
 /** A connection of agents to another process, a front, as the owner sees it. */
 class LinkConnection implements AgentConnection {
@@ -141,28 +132,18 @@ class LinkConnection implements AgentConnection {
 export class OwnerLinks {
   readonly parts: OwnerLinksParts
   readonly #links = new Set<OwnerLink>()
-  /** What agents that were not heard yet had said last, until it is known who of them is back; null from then on. */
-  #lateSayings: LateSaying[] | null = []
+  readonly lateSayings: LateSayings
   #lastId = 0
 
   constructor(parts: OwnerLinksParts) {
     this.parts = parts
-    parts.timers.after(RETURNS_MS, () => this.#takeLateSayings())
-  }
-
-  /** Keep this for a while where the agent was not heard yet; false where it is to be taken at once. */
-  holdBack(saying: LateSaying): boolean {
-    if (this.#lateSayings === null || this.parts.fleet.state.instances.has(saying.report.uid)) return false
-    this.#lateSayings.push(saying)
-    return true
-  }
-
-  /** In the order in which it was said, whichever front told of it first. */
-  #takeLateSayings(): void {
-    const sayings = this.#lateSayings ?? []
-    this.#lateSayings = null
-    if (this.parts.fleet.isStopped) return
-    for (const saying of sayings.sort((one, other) => one.saidMs - other.saidMs)) saying.link.takeLate(saying)
+    const { clock, timers, fleet } = parts
+    this.lateSayings = new LateSayings({
+      clock,
+      timers,
+      state: fleet.state,
+      isStopped: () => fleet.isStopped,
+    })
   }
 
   /** The texts of these effective configs are not stored any more: each front is told, as it keeps what it has read. */
@@ -455,43 +436,38 @@ export class OwnerLink implements ConfigReader {
   }
 
   /** What an agent had said of its config, or that it had left; the front says so on each link until it is confirmed. */
-  #said(entry: LateSaying['entry'], delayMs: number): void {
-    const intake = decodeBody(Buffer.from(entry[4], 'base64'))
-    const agoMs = delayMs + Math.max(0, entry[3])
-    const saidMs = this.#links.parts.clock.monotonicMs() - agoMs
-    if (intake.ok) {
-      const { report } = intake
-      if (this.#links.holdBack({ link: this, entry, report, saidMs })) return
-      this.#take(entry, report, agoMs)
+  #said(entry: SaidLast, delayMs: number): void {
+    const [, n, conn, agoMs, text] = entry
+    const intake = decodeBody(Buffer.from(text, 'base64'))
+    if (!intake.ok) {
+      this.#confirm(n)
+      return
     }
-    this.#confirm(entry[1])
+    const { report } = intake
+    const { clock } = this.#links.parts
+    const saidMs = clock.monotonicMs() - delayMs - Math.max(0, agoMs)
+    const place = conn === 0 ? null : placeOf(this.memberId, conn)
+    const take = (isBack: boolean) => {
+      if (this.#isClosed) return
+      try {
+        if (!isBack) this.#take(entry, report, { place, agoMs: clock.monotonicMs() - saidMs })
+        this.#confirm(n)
+      } catch (error) {
+        this.#entryFailed(entry, error)
+      }
+    }
+    this.#links.lateSayings.take({ uid: report.uid, place, saidMs, take })
   }
 
-  #take([kind, , conn, saidAgoMs]: LateSaying['entry'], report: AgentReport, agoMs: number): void {
+  #take([kind, , , saidAgoMs]: SaidLast, report: AgentReport, said: Omit<LateGoodbye, 'leastAgoMs'>): void {
     const { fleet } = this.#links.parts
     if (kind === 'last-word') {
-      fleet.hadSaidOfConfig(report, agoMs)
+      fleet.hadSaidOfConfig(report, said.agoMs)
       return
     }
     const before = fleet.state.instances.get(report.uid)?.connection
-    const place = conn === 0 ? null : placeOf(this.memberId, conn)
-    fleet.hadSaidGoodbye(report, { place, agoMs, leastAgoMs: Math.max(0, saidAgoMs) })
+    fleet.hadSaidGoodbye(report, { ...said, leastAgoMs: Math.max(0, saidAgoMs) })
     this.#withdraw(report.uid, before, null)
-  }
-
-  /** The same of what was held back. Whoever is heard by now on the socket on which it had said goodbye is back there. */
-  takeLate({ entry, report, saidMs }: LateSaying): void {
-    if (this.#isClosed) return
-    const { clock, fleet } = this.#links.parts
-    const [, n, conn] = entry
-    try {
-      const at = fleet.state.instances.get(report.uid)?.connection
-      const isBack = at != null && at === this.#connections.get(conn)
-      if (!isBack) this.#take(entry, report, clock.monotonicMs() - saidMs)
-      this.#confirm(n)
-    } catch (error) {
-      this.#entryFailed(entry, error)
-    }
   }
 
   /** An offer has not reached its agent. Where another was made since, that one is on its way. */
