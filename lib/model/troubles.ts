@@ -104,3 +104,28 @@ export function troublesOf(
   if (presenceOf(status, connected) === 'leaving') kinds.add('leaving')
   return [...kinds]
 }
+
+/** Kinds of trouble that have one cause though more or fewer instances are concerned. */
+const ALIKE: Partial<Record<WorkloadTrouble['kind'], WorkloadTrouble['kind']>> = {
+  some_unhealthy: 'unhealthy',
+  some_failed: 'push_failed',
+}
+
+/**
+ * What workloads have in common that are in trouble for one reason: the kind, why, and what it is about; null where it is
+ * not known why. The only place that says which are told as one.
+ */
+export function causeKeyOf({
+  kind,
+  error_cause: cause,
+  error_parameters: about,
+}: WorkloadTrouble): string | null {
+  if (cause === undefined || cause === 'unknown') return null
+  return JSON.stringify([
+    ALIKE[kind] ?? kind,
+    cause,
+    ...Object.entries(about ?? {})
+      .sort()
+      .flat(),
+  ])
+}

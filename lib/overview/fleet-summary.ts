@@ -123,7 +123,12 @@ export async function readFleetSummary(parts: SummaryParts): Promise<FleetSummar
   const pressing = await readPressing(parts, lineOf)
   const worst = tally.worstIds.flatMap((id) => {
     const outage = tally.outages.get(id)
-    return lineOf(id).map((line) => (outage === undefined ? line : { ...line, outage }))
+    const alike = tally.alike.get(id)
+    return lineOf(id).map((line) => ({
+      ...line,
+      ...(outage === undefined ? {} : { outage }),
+      ...(alike === undefined ? {} : { alike }),
+    }))
   })
   return {
     counts: tally.counts,

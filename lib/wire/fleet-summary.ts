@@ -37,8 +37,24 @@ export const FleetSummary = named(
       number(),
     ),
     worst: note(
-      'The worst among them; at most three. Ten or more that lost their instances within the same minutes are one: the worst of them, with the outage. The largest stand first.',
-      array(assign(FleetSummaryWorkload, type({ outage: optional(Outage) }))),
+      'The worst among them; at most three. Ten or more that lost their instances within the same minutes are one: the worst of them, with the outage. The largest stand first. Two or more in trouble for one reason are one as well: the worst of them, with how many they are.',
+      array(
+        assign(
+          FleetSummaryWorkload,
+          type({
+            outage: optional(Outage),
+            alike: optional(
+              type({
+                count: number(),
+                since: note(
+                  'Since when the first of them is; absent where it is not known.',
+                  optional(string()),
+                ),
+              }),
+            ),
+          }),
+        ),
+      ),
     ),
     versions: type({
       count: note('How many different versions collectors run; an unknown one counts as one.', number()),

@@ -165,7 +165,12 @@ export class FleetViews {
   }
 
   *#records(workloads: Iterable<Workload>): Generator<SteadyRecord, void> {
-    for (const workload of workloads) if (!workload.isDeleted) yield this.#entry(workload, NO_TEXTS).record
+    for (const workload of workloads) {
+      if (workload.isDeleted) continue
+      const { record } = this.#entry(workload, NO_TEXTS)
+      // By the whole of a reason those that share it are counted together; nothing of it is in the numbers.
+      yield record.trouble?.is_abridged ? this.#entry(workload, ALL).record : record
+    }
   }
 
   /** The full record, with the newest push. */

@@ -2,12 +2,20 @@ import type { Clock } from '../../clock.ts'
 import { type First, keepFirst } from '../../keep-first.ts'
 import { groupLosses, LossCount, type LostTogether, lostOf, minuteOf } from '../../model/outages.ts'
 import { noPresences, presenceOf } from '../../model/presence.ts'
-import { isAllUnhealthy, isOfConfig, toneOfTrouble, troubleNow, troubleRank } from '../../model/troubles.ts'
+import {
+  causeKeyOf,
+  isAllUnhealthy,
+  isOfConfig,
+  toneOfTrouble,
+  troubleNow,
+  troubleRank,
+} from '../../model/troubles.ts'
 import { newestFirst } from '../../model/versions.ts'
 import { compareNames, nameOf } from '../../model/workload-names.ts'
 import { eachInTurns, inTurns } from '../../turns.ts'
 import type { FleetSummary } from '../../wire/fleet-summary.ts'
 import type { Outage } from '../../wire/outages.ts'
+import type { WorkloadTrouble } from '../../wire/workloads.ts'
 import type { SteadyRecord } from './workload.ts'
 
 /** How many workloads are named as the worst. */
@@ -33,6 +41,8 @@ export interface FleetTally {
   worstIds: readonly string[]
   /** Of those of them that stand for an outage of many: how many, since when, and where. */
   outages: ReadonlyMap<string, Outage>
+  /** Of those of them that stand for several with one cause: how many, and since when. */
+  alike: ReadonlyMap<string, Alike>
   /** How many there are, and the newest, `VERSIONS_NAMED_MAX` at most; '' is unknown and last. */
   versions: { count: number; first: readonly Version[] }
   /** Those with open alerts that have no trouble now, and those with open alerts whose version is not too old. */
@@ -42,6 +52,7 @@ export interface FleetTally {
   sharedNames: readonly string[]
 }
 
+type Alike = NonNullable<FleetSummary['worst'][number]['alike']>
 type Version = FleetSummary['versions']['first'][number]
 /** Those that were lost in one minute, and the worst of them. */
 type Lost = { worst: SteadyRecord[]; losses: LossCount }
@@ -59,11 +70,32 @@ function noteLost(found: LostByMinute, record: SteadyRecord): boolean {
   return true
 }
 
+/** Those in trouble for one reason, by that reason: the worst of them, and how many they are. */
+type ByCause = Map<string, { record: SteadyRecord; alike: Alike }>
+
+/** Note a workload in trouble with those that are so for the same reason; false where it is not known why. */
+function noteCause(found: ByCause, record: SteadyRecord, trouble: WorkloadTrouble): boolean {
+  const key = causeKeyOf(trouble)
+  if (key === null) return false
+  const known = found.get(key)
+  const { since } = trouble
+  if (known === undefined) {
+    found.set(key, { record, alike: { count: 1, ...(since === undefined ? {} : { since }) } })
+    return true
+  }
+  known.alike.count++
+  if (since !== undefined && !(known.alike.since !== undefined && known.alike.since <= since))
+    known.alike.since = since
+  if (WORST.compare(record, known.record) < 0) known.record = record
+  return true
+}
+
 /** One of the worst; of an outage how many it is about, else 0. */
 interface Leading {
   record: SteadyRecord
   lead: number
-  outage: Outage | null
+  outage?: Outage
+  alike?: Alike
 }
 
 const LEADING: First<Leading> = {
@@ -75,23 +107,41 @@ const LEADING: First<Leading> = {
 function leadersOf({ of, outage }: LostTogether<Lost>): Leading[] {
   const worst: SteadyRecord[] = []
   for (const lost of of) for (const record of lost.worst) keepFirst(worst, record, WORST)
-  if (outage === null) return worst.map((record) => ({ record, lead: 0, outage }))
+  if (outage === null) return worst.map((record) => ({ record, lead: 0 }))
   return [{ record: worst[0]!, lead: outage.count, outage }]
 }
 
-/** The worst of all, where many that were lost together count as one and the largest stand first; and which these are. */
+/** Of those of the worst that stand for several, what they stand for. */
+function standingFor<T>(first: readonly Leading[], partOf: (one: Leading) => T | undefined): Map<string, T> {
+  return new Map(
+    first.flatMap((one) => {
+      const part = partOf(one)
+      return part === undefined ? [] : [[one.record.id, part] as const]
+    }),
+  )
+}
+
+/**
+ * The worst of all, and which of them stand for several: many that were lost together, the largest first, and those in
+ * trouble for one reason.
+ */
 async function worstOf(
   others: readonly SteadyRecord[],
   lost: LostByMinute,
-): Promise<{ worstIds: string[]; outages: Map<string, Outage> }> {
+  byCause: ByCause,
+): Promise<Pick<FleetTally, 'worstIds' | 'outages' | 'alike'>> {
   const first: Leading[] = []
-  for (const record of others) keepFirst(first, { record, lead: 0, outage: null }, LEADING)
+  for (const record of others) keepFirst(first, { record, lead: 0 }, LEADING)
+  for await (const piece of inTurns(byCause.values(), CHUNK))
+    for (const { record, alike } of piece)
+      keepFirst(first, { record, lead: 0, ...(alike.count > 1 ? { alike } : {}) }, LEADING)
   for await (const piece of inTurns(groupLosses(lost), CHUNK))
     for (const together of piece)
       for (const leading of leadersOf(together)) keepFirst(first, leading, LEADING)
   return {
     worstIds: first.map(({ record }) => record.id),
-    outages: new Map(first.flatMap(({ record, outage }) => (outage === null ? [] : [[record.id, outage]]))),
+    outages: standingFor(first, ({ outage }) => outage),
+    alike: standingFor(first, ({ alike }) => alike),
   }
 }
 
@@ -151,6 +201,7 @@ export async function tallyRecords(
   const [calmIds, currentIds] = [new Set<string>(), new Set<string>()]
   const others: SteadyRecord[] = []
   const lost: LostByMinute = new Map()
+  const byCause: ByCause = new Map()
   let [troubledCount, loudCount, ofConfigCount] = [0, 0, 0]
   await eachInTurns(records, { size: CHUNK, clock }, (record) => {
     if (record.archived_at) return
@@ -167,14 +218,14 @@ export async function tallyRecords(
     troubledCount++
     loudCount += toneOfTrouble(trouble) === 'bad' ? 1 : 0
     ofConfigCount += isOfConfig(trouble) ? 1 : 0
-    if (!noteLost(lost, record)) keepFirst(others, record, WORST)
+    if (!noteLost(lost, record) && !noteCause(byCause, record, trouble)) keepFirst(others, record, WORST)
   })
   return {
     counts,
     troubledCount,
     loudCount,
     ofConfigCount,
-    ...(await worstOf(others, lost)),
+    ...(await worstOf(others, lost, byCause)),
     versions: { count: found.size, first: await newestOf(found) },
     calmIds,
     currentIds,

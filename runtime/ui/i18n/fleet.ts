@@ -25,7 +25,9 @@ export const fleetTexts = defineTexts({
     searchHint: 'name, label or key:value',
     groupBy: 'Group by',
     groupNone: 'Not grouped',
+    noTrouble: 'no trouble',
     groups: {
+      cause: 'By cause',
       cluster: 'By cluster',
       version: 'By version',
       config: 'By config',
@@ -130,7 +132,9 @@ export const fleetTexts = defineTexts({
     searchHint: 'nom, étiquette ou clé:valeur',
     groupBy: 'Grouper',
     groupNone: 'Non groupés',
+    noTrouble: 'sans problème',
     groups: {
+      cause: 'Par cause',
       cluster: 'Par cluster',
       version: 'Par version',
       config: 'Par config',

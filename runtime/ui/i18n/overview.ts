@@ -42,6 +42,7 @@ export const overviewTexts = defineTexts({
     unwell: (bad: number, all: number) =>
       `Something is wrong with ${n(bad)} of ${n(all)} ${plural(all, 'workload', 'workloads')}.`,
     worst: 'The worst',
+    ofCause: (count: number) => `${n(count)} workloads`,
     moreWorst: (count: number) => `and ${n(count)} more`,
     over: (count: number) =>
       `${n(count)} ${plural(count, 'alert closes', 'alerts close')} shortly: what caused ${plural(count, 'it', 'them')} is over.`,
@@ -102,6 +103,7 @@ export const overviewTexts = defineTexts({
     unwell: (bad: number, all: number) =>
       `Quelque chose ne va pas sur ${n(bad)} ${plural(bad, 'workload', 'workloads')} sur ${n(all)}.`,
     worst: 'Les pires',
+    ofCause: (count: number) => `${n(count)} workloads`,
     moreWorst: (count: number) => `et ${n(count)} ${plural(count, 'autre', 'autres')}`,
     over: (count: number) =>
       `${n(count)} ${plural(count, 'alerte se ferme', 'alertes se ferment')} sous peu : la cause a disparu.`,

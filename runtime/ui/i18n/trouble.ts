@@ -5,6 +5,7 @@ import { describeUnreached, describeWhy } from './causes.ts'
 import { defineTexts, say } from './define.ts'
 import { formatNumber } from './format.ts'
 import { sayPart } from './parts.ts'
+import { kindTexts } from './trouble-kinds.ts'
 
 const n = formatNumber
 
@@ -68,3 +69,11 @@ export const describeTrouble = (trouble: WorkloadTrouble): string =>
 
 /** The same without how many are unhealthy beside. */
 export const describeKind = (trouble: WorkloadTrouble): string => sayTrouble(say(troubleTexts), trouble)
+
+/** What several workloads are in trouble for alike: why, where that is known, and what became of their config. */
+export function describeShared(trouble: WorkloadTrouble): string {
+  const { kind, error_parameters: about } = trouble
+  const why = describeUnreached(about) || describeWhy(trouble)
+  const isOfHealth = kind === 'unhealthy' || kind === 'some_unhealthy'
+  return isOfHealth && why !== '' ? why : because(say(kindTexts).kind[kind], why)
+}

@@ -1,5 +1,5 @@
 import { compareAsRead } from '../../../lib/model/text-order.ts'
-import { isDrifted, troubleNow, troubleRank } from '../../../lib/model/troubles.ts'
+import { causeKeyOf, isDrifted, troubleNow, troubleRank } from '../../../lib/model/troubles.ts'
 import { compareNames } from '../../../lib/model/workload-names.ts'
 import {
   type ConfigState,
@@ -175,11 +175,18 @@ export function sortWorkloads(
     .map(({ row }) => row)
 }
 
+/** What tells its cause from others; what is wrong where it is not known why. */
+function causeOf(workload: WorkloadRecord): string {
+  const trouble = troubleNow(workload)
+  return trouble === null ? '' : (causeKeyOf(trouble) ?? trouble.kind)
+}
+
 /** What the fleet can be grouped by, beside `label:<key>`. */
 export function groupValueOf(workload: WorkloadRecord, group: string): string {
   if (group === 'version') return versionsOf(workload).join(', ')
   if (group === 'cluster') return clusterOf(workload)
   if (group === 'config') return workload.active_config_hash?.slice(0, 7) ?? ''
+  if (group === 'cause') return causeOf(workload)
   if (group === 'environment') return environmentOf(workload)
   if (group.startsWith('label:')) return workload.labels?.[group.slice(6)] ?? ''
   return ''

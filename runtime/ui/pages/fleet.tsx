@@ -1,11 +1,13 @@
 import { signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { troubleNow } from '../../../lib/model/troubles.ts'
 import { nameOf } from '../../../lib/model/workload-names.ts'
 import { parseSearch } from '../../../lib/model/workload-search.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { language, say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
+import { describeShared } from '../i18n/trouble.ts'
 import { matchesSearch } from '../logic/search.ts'
 import { keysBetween, withTicked } from '../logic/selection.ts'
 import {
@@ -126,8 +128,15 @@ function toLines(
   const words = say(fleetTexts)
   return groupWorkloads(rows, view.group, isWorstFirst(view)).flatMap(({ value, members, wrongCount }) => {
     const key = `group:${value}`
-    return toGroup(key, words.groupTitle(value, members.length, wrongCount), members, !turned.has(key))
+    const title = view.group === 'cause' ? sayCause(members[0]) : value
+    return toGroup(key, words.groupTitle(title, members.length, wrongCount), members, !turned.has(key))
   })
+}
+
+/** What a group of one cause is in trouble for; those that are well have none. */
+function sayCause(of: WorkloadRecord | undefined): string {
+  const trouble = of && troubleNow(of)
+  return trouble ? describeShared(trouble) : say(fleetTexts).noTrouble
 }
 
 const isWorstFirst = ({ sort, isDescending }: View): boolean => sort === 'why' && !isDescending

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { type Common, commonOf, sinceOf } from '../../../lib/model/alert-groups.ts'
+import { toneOfTrouble } from '../../../lib/model/troubles.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
@@ -14,6 +15,7 @@ import { fleetTexts } from '../i18n/fleet.ts'
 import { formatExact, formatNumber, tick } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { describeFleet, listSome, overviewTexts } from '../i18n/overview.ts'
+import { describeShared } from '../i18n/trouble.ts'
 import { touchesChanges } from '../logic/change-frames.ts'
 import { hrefOfMoment } from '../logic/moments.ts'
 import { countedSince, isMade, judgeFleet, toHealthBars, toneOf, windowOf } from '../logic/overview.ts'
@@ -387,25 +389,62 @@ function OutageLine({ kind, of }: { kind: string | undefined; of: Outage }) {
   )
 }
 
+type WorstOne = FleetSummary['worst'][number]
+
+/** Several that are in trouble for one reason: how many, why, since when, and the worst by name. */
+function AlikeLine({ of, count, since }: { of: WorstOne; count: number; since: string | undefined }) {
+  const words = say(overviewTexts)
+  const { trouble } = of
+  return (
+    <>
+      <a class="name" href="/?show=wrong&group=cause">
+        {words.ofCause(count)}
+      </a>{' '}
+      {trouble && (
+        <>
+          · <span class={`trouble ${toneOfTrouble(trouble)}`}>{describeShared(trouble)}</span>{' '}
+        </>
+      )}
+      <span class="muted">
+        {since && (
+          <>
+            · <Ago at={since} />{' '}
+          </>
+        )}
+        · {listSome([labelOf(of)], count - 1)}
+      </span>
+    </>
+  )
+}
+
+/** One of the worst: an outage of many, several with one cause, or a workload. */
+function WorstLine({ of }: { of: WorstOne }) {
+  const { trouble, outage, alike } = of
+  if (outage) return <OutageLine kind={trouble?.kind} of={outage} />
+  if (alike) return <AlikeLine of={of} count={alike.count} since={alike.since} />
+  return (
+    <>
+      <a class="name" href={`/workloads/${of.id}`}>
+        {labelOf(of)}
+      </a>{' '}
+      <WhyLink workload={of} />
+    </>
+  )
+}
+
 /** The workloads that something is wrong with, the worst first, each with what it is and since when. */
 function Worst({ of: { worst, troubled_count: troubledCount } }: { of: FleetSummary }) {
   const words = say(overviewTexts)
   if (worst.length === 0) return null
-  const more = worst.reduce((rest, { outage }) => rest - (outage?.count ?? 1), troubledCount)
+  const more = worst.reduce(
+    (rest, { outage, alike }) => rest - (outage?.count ?? alike?.count ?? 1),
+    troubledCount,
+  )
   return (
     <ul class="worst" aria-label={words.worst}>
       {worst.map((workload) => (
         <li key={workload.id}>
-          {workload.outage ? (
-            <OutageLine kind={workload.trouble?.kind} of={workload.outage} />
-          ) : (
-            <>
-              <a class="name" href={`/workloads/${workload.id}`}>
-                {labelOf(workload)}
-              </a>{' '}
-              <WhyLink workload={workload} />
-            </>
-          )}
+          <WorstLine of={workload} />
         </li>
       ))}
       {more > 0 && (

@@ -94,6 +94,35 @@ test('says since which change instances are unhealthy, and takes it back once th
   await context.close()
 })
 
+test('names a cause that several workloads share once, with how many they are, and leads to them by cause', async () => {
+  const elsewhere: typeof FAILING_EXPORTER = JSON.parse(
+    JSON.stringify(FAILING_EXPORTER).replaceAll('10.3.0.17', '10.3.0.99'),
+  )
+  for (const at of [1, 2, 3, 4]) {
+    const agent = connectAgent(`shop-${at}`, `shop-${at}-1`)
+    await workloadId(service, `shop-${at}`)
+    agent.say({ health: elsewhere })
+  }
+  const { page, context, complaints } = await visit(browser, service.url)
+  await signIn(page)
+  await page.goto('/overview')
+  const worst = page.getByRole('list', { name: 'The worst' })
+  const line = worst.getByRole('listitem').filter({ hasText: 'cannot reach 10.3.0.99:4318' })
+  const shared = line.getByRole('link', { name: '4 workloads' })
+  await shared.waitFor()
+  expect(await line.count()).toBe(1)
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.screenshot({ path: join(SHOTS, `overview-cause-${width}.png`) })
+  }
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await shared.click()
+  await page.getByText(/cannot reach 10\.3\.0\.99:4318 · 4 · 4 in trouble/).waitFor()
+  await page.screenshot({ path: join(SHOTS, 'fleet-by-cause-1440.png') })
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
 test('says that it does not know what was changed, and counts the fleet without fetching it', async () => {
   const { page, context } = await visit(browser, service.url)
   await signIn(page)

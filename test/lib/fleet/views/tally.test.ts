@@ -195,6 +195,38 @@ describe('the numbers of the fleet', () => {
     expect([...outages.values()].map(({ count }) => count)).toEqual([20, 20])
   })
 
+  it('tell of several in trouble for one reason one, with how many and since when, so that another cause is told too', async () => {
+    const sick = (
+      name: string,
+      host: string,
+      minute: number,
+      more: Partial<WorkloadRecord['trouble']> = {},
+    ) =>
+      workload('degraded', {
+        display_name: name,
+        trouble: {
+          ...UNHEALTHY,
+          since: `2026-07-01T19:${minute}:00.000Z`,
+          error_cause: 'connection_failed',
+          error_parameters: { unknown_host: host },
+          ...more,
+        },
+      })
+    const fleet = [
+      ...Array.from({ length: 8 }, (_, at) => sick(`crowd-${at}`, 'h.example.com', 30 - at)),
+      sick('crowd-8', 'h.example.com', 50, { kind: 'some_unhealthy', total: 4 }),
+      sick('another-host', 'other.example.com', 40),
+      workload('connected', { display_name: 'halted', trouble: { kind: 'rollout_halted' } }),
+      // Nobody knows whether these have one cause.
+      ...['dull-1', 'dull-2'].map((name) => sick(name, '', 10, { error_cause: 'unknown' })),
+    ]
+    const { worstIds, alike, troubledCount } = await tallyRecords(fleet, systemClock)
+    const names = new Map(fleet.map(({ id, display_name: name }) => [id, name]))
+    expect(worstIds.map((id) => names.get(id))).toEqual(['another-host', 'crowd-0', 'dull-1'])
+    expect([...alike]).toEqual([[fleet[0]!.id, { count: 9, since: '2026-07-01T19:23:00.000Z' }]])
+    expect(troubledCount).toBe(13)
+  })
+
   it('tell whose open alerts have lost their cause, and which names several have', async () => {
     const alerted = { open_alert_count: 1 }
     const fleet = [
