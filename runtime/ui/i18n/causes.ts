@@ -68,6 +68,27 @@ const parameterTexts = defineTexts({
 export const describeParameters = (parameters: Readonly<Record<string, string>> | undefined): string =>
   sayParameters(say(parameterTexts), parameters).join(', ')
 
+/** Causes that are said of the component itself, where it is known: what tells one from the other stands first. */
+const componentTexts = defineTexts({
+  en: {
+    component_unknown: (name: string) => `${name} is not part of this collector`,
+    component_undefined: (name: string) => `${name} is used but not defined`,
+    component_settings_invalid: (name: string) => `${name} has wrong settings`,
+  },
+  fr: {
+    component_unknown: (name: string) => `${name} ne fait pas partie de ce collecteur`,
+    component_undefined: (name: string) => `${name} est utilisé mais pas défini`,
+    component_settings_invalid: (name: string) => `${name} a des réglages faux`,
+  },
+})
+
+/** What is wrong with a component, by its name; null for other causes, and where the name is not known. */
+function describeComponent(cause: string | undefined, name: string | undefined): string | null {
+  const texts = say(componentTexts)
+  if (cause === undefined || name === undefined || !Object.hasOwn(texts, cause)) return null
+  return texts[cause as keyof typeof texts](name)
+}
+
 const unreachedTexts = defineTexts({
   en: { address: (value: string) => `cannot reach ${value}` },
   fr: { address: (value: string) => `${value} injoignable` },
@@ -92,8 +113,11 @@ export function describeError(error: {
 }): string {
   const unreached = error.error_cause === 'connection_failed' ? describeUnreached(error.error_parameters) : ''
   if (unreached !== '') return capitalized(unreached)
-  const about = describeParameters(error.error_parameters)
-  const cause = describeCause(error.error_cause, error.error_title)
+  // With which code the collector ended says nothing more then.
+  const { component_type: component, exit_code: _ended, ...others } = error.error_parameters ?? {}
+  const ofComponent = describeComponent(error.error_cause, component)
+  const about = describeParameters(ofComponent === null ? error.error_parameters : others)
+  const cause = ofComponent ?? describeCause(error.error_cause, error.error_title)
   return about === '' || cause === '' ? cause : `${cause} (${about})`
 }
 

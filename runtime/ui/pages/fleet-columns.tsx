@@ -227,8 +227,8 @@ const GIVE_WAY = [
   'seen',
   'activity',
   'version',
-  'environment',
   'instances',
+  'environment',
   'config',
   'alerts',
   'cluster',
@@ -236,13 +236,13 @@ const GIVE_WAY = [
   'labels',
 ]
 /** Of these, those that leave before the causes have less than they want. */
-const GIVE_WAY_FIRST = 3
+const GIVE_WAY_FIRST = 4
 const NAME_WIDTH = 200
 /** The narrowest that causes get before columns that tell whom they concern give way. */
 const WHY_WIDTH_MIN = 270
 /** What columns need less where cells stand closer, and how wide some of them are then: a config has no meter. */
 const TIGHTER = 8
-const TIGHT: Partial<Record<string, number>> = { name: 184, environment: 107, config: 153 }
+const TIGHT: Partial<Record<string, number>> = { status: 136, name: 182, environment: 103, config: 153 }
 /** A name has no use for more than this, with its place below it. */
 const NAME_WIDTH_MAX = 300
 const MARGINS = 64
@@ -262,7 +262,24 @@ export function fitColumns(
       fitting = fitting.map((one) => (one.id === 'why' ? { ...one, width: `${WHY_WIDTH_MIN}px` } : one))
     if (widthOf(fitting) > width - MARGINS) fitting = fitting.filter((column) => column.id !== id)
   })
+  const has = (all: typeof columns, wanted: string) => all.some(({ id }) => id === wanted)
+  if (has(columns, 'instances') && !has(fitting, 'instances'))
+    fitting = fitting.map((one) =>
+      one.id === 'environment'
+        ? { ...one, render: (workload) => <EnvironmentAndCount workload={workload} /> }
+        : one,
+    )
   return shareRest(fitting, width - MARGINS - widthOf(fitting))
+}
+
+/** How many instances there are, below the environment: in a narrower table their column has given way. */
+function EnvironmentAndCount({ workload }: { workload: WorkloadRecord }) {
+  return (
+    <div class="named">
+      {orDash(environmentOf(workload))}
+      <span class="sub place">{say(fleetTexts).instanceCount(workload.connected_instance_count)}</span>
+    </div>
+  )
 }
 
 /** A column as it is where cells stand closer. */

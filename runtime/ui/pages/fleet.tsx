@@ -128,8 +128,12 @@ function toLines(
   const words = say(fleetTexts)
   return groupWorkloads(rows, view.group, isWorstFirst(view)).flatMap(({ value, members, wrongCount }) => {
     const key = `group:${value}`
-    const title = view.group === 'cause' ? sayCause(members[0]) : value
-    return toGroup(key, words.groupTitle(title, members.length, wrongCount), members, !turned.has(key))
+    // All of a group of one cause are in trouble for it.
+    const title =
+      view.group === 'cause'
+        ? words.groupTitle(sayCause(members[0]), members.length, 0)
+        : words.groupTitle(value, members.length, wrongCount)
+    return toGroup(key, title, members, !turned.has(key))
   })
 }
 

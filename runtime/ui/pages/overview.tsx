@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { type Common, commonOf, sinceOf } from '../../../lib/model/alert-groups.ts'
 import { toneOfTrouble } from '../../../lib/model/troubles.ts'
+import { nameOf } from '../../../lib/model/workload-names.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
@@ -411,7 +412,7 @@ function AlikeLine({ of, count, since }: { of: WorstOne; count: number; since: s
             · <Ago at={since} />{' '}
           </>
         )}
-        · {listSome([labelOf(of)], count - 1)}
+        · {listSome([nameOf(of)], count - 1)}
       </span>
     </>
   )

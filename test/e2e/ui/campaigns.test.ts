@@ -221,7 +221,7 @@ describe('a campaign', () => {
     // The workload says why and sends back here: there is no draft of its own to be corrected.
     await rows.first().getByRole('link').first().click()
     const banner = page.getByRole('status').filter({ hasText: 'A campaign brought it' })
-    await banner.filter({ hasText: /Cause: A component is not part of this collector/ }).waitFor()
+    await banner.filter({ hasText: /Cause: kafka is not part of this collector/ }).waitFor()
     expect(await page.getByText('Correct the draft', { exact: false }).count()).toBe(0)
     expect(await banner.getByRole('link', { name: 'See the campaign' }).getAttribute('href')).toBe(address)
     // No alert of its own tells of it: the tab of alerts names the campaign's.

@@ -122,7 +122,7 @@ test('editor, review and push dialog say that this very config failed here, on h
   await page.goto(`/workloads/${failing}/changes/${id}`)
   const main = page.getByRole('main')
   await main.getByText(told).waitFor()
-  await main.getByText('A component is not part of this collector', { exact: false }).first().waitFor()
+  await main.getByText('kafka is not part of this collector', { exact: false }).first().waitFor()
   // It stands first at every width, and whom a push reaches before what decides it.
   for (const width of [1440, 390]) {
     await page.setViewportSize({ width, height: 900 })
@@ -137,14 +137,12 @@ test('editor, review and push dialog say that this very config failed here, on h
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.getByRole('button', { name: /Break glass/ }).click()
   await page.getByRole('dialog').getByText(told).waitFor()
-  await page.getByRole('dialog').getByText('(component kafka)', { exact: false }).waitFor()
+  await page.getByRole('dialog').getByText('kafka is not part of this collector', { exact: false }).waitFor()
   await page.keyboard.press('Escape')
   await main.getByRole('link', { name: 'See that push' }).click()
   await page.waitForURL(/\/pushes\//)
   // Its page says the error once, and beside each instance the cause.
-  const rows = page
-    .getByRole('table')
-    .getByText('A component is not part of this collector (component kafka)')
+  const rows = page.getByRole('table').getByText('kafka is not part of this collector')
   await expect.poll(() => rows.count()).toBe(2)
   expect(await page.getByText(NO_KAFKA, { exact: false }).count()).toBe(1)
   // The draft starts from what failed: the form says so beside its button.
@@ -245,7 +243,7 @@ test('a review says what is broken now and whether it changes that, and calls th
 test('a retry says why the push before it failed, and whether it has still what that failed of', async () => {
   const id = await workloadId(service, 'mender')
   const last =
-    /^The last change \([0-9a-f]{7}\) failed on 1 of 1 instance \(.*\)\. A component is not part of this collector \(component kafka\)\.$/
+    /^The last change \([0-9a-f]{7}\) failed on 1 of 1 instance \(.*\)\. kafka is not part of this collector\.$/
   for (const [draft, told] of [
     [GATEWAY_KAFKA.replace('timeout: 5s', 'timeout: 3s'), 'This config has that too: component kafka.'],
     [GATEWAY_FASTER, 'This config does not have it: component kafka.'],

@@ -110,6 +110,58 @@ test('what a row has no room for is whole for whoever comes to it by key, withou
   await seen.context.close()
 })
 
+test('at 1,024 px the cause is whole, in French too: other columns give way before it', async () => {
+  await openPage({ width: 1024 })
+  await page.routeWebSocket(/.*/, () => {})
+  await page.route('**/api/workloads?limit=*', async (route) => {
+    const answer = await route.fetch()
+    const [one] = (await answer.json()) as { display_name: string }[]
+    const since = new Date(Date.now() - 47 * 60_000).toISOString()
+    const troubles = [
+      {
+        kind: 'rolled_back',
+        since,
+        aftermath: { kind: 'went_back' },
+        error_cause: 'component_unknown',
+        error_title: 'A component is not part of this collector',
+        error_parameters: { component_type: 'memory_limiter', exit_code: '1' },
+      },
+      {
+        kind: 'unhealthy',
+        since,
+        count: 3,
+        total: 3,
+        component: 'exporter:otlphttp/eu',
+        error_cause: 'connection_failed',
+        error_parameters: { address: '10.30.40.17:4318' },
+      },
+    ]
+    const rows = troubles.map((trouble, at) => ({
+      ...one,
+      id: `row-${at}`,
+      display_name: `row ${at}`,
+      trouble,
+    }))
+    return route.fulfill({ response: answer, json: rows })
+  })
+  for (const [language, said] of [
+    ['en', 'memory_limiter is not part of this collector'],
+    ['fr', 'memory_limiter ne fait pas partie de ce collecteur'],
+  ]) {
+    await service.api.call('PUT', '/api/me/preferences', { theme: 'light', language })
+    await page.reload()
+    await page.getByText(said!).first().waitFor()
+    const cut = () =>
+      page
+        .locator('.headline, .headline .trouble, .beneath, .reason')
+        .evaluateAll((all) => Math.max(...all.map((part) => part.scrollWidth - part.clientWidth)))
+    await expect.poll(cut).toBeLessThanOrEqual(0)
+    await page.screenshot({ path: join(SHOTS, `why-1024-${language}.png`) })
+  }
+  await service.api.call('PUT', '/api/me/preferences', { theme: 'light', language: 'en' })
+  await seen.context.close()
+})
+
 test('at 1,440 px the push since which all are unhealthy stands whole in its row, with since when, in French too', async () => {
   await openPage({ width: 1440 })
   await page.routeWebSocket(/.*/, () => {})

@@ -138,6 +138,21 @@ test('what an error is about is said in one order, however it was stored', () =>
   expect(told({ exit_code: '1', port: '4317' })).toBe('A port is in use, port 4317, exit code 1')
 })
 
+test('an error about a component begins with its name, which is what tells one from the other where it is cut', () => {
+  const of = (error_cause: string, error_parameters?: Record<string, string>) =>
+    describeError({ error_cause, error_title: 'The title', ...(error_parameters && { error_parameters }) })
+  const limiter = { component_type: 'memory_limiter', exit_code: '1' }
+  expect(of('component_unknown', limiter)).toBe('memory_limiter is not part of this collector')
+  expect(of('component_undefined', { component_type: 'batch' })).toBe('batch is used but not defined')
+  expect(of('component_settings_invalid', { component_type: 'batch' })).toBe('batch has wrong settings')
+  // Where it is not known, and for causes that are not its own.
+  expect(of('component_unknown', { exit_code: '1' })).toBe('The title (exit code 1)')
+  expect(of('collector_validation', limiter)).toBe('The title (component memory_limiter, exit code 1)')
+  language.value = 'fr'
+  expect(of('component_unknown', limiter)).toBe('memory_limiter ne fait pas partie de ce collecteur')
+  language.value = 'en'
+})
+
 test('environment and cluster are those that operators set, in the form in which the service sends them', () => {
   const labels = { env: 'dev', 'k8s.cluster.name': 'us-1', 'muster/env': 'prod', 'muster/cluster': 'eu-1' }
   const row = workload({ labels })
