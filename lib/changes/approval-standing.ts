@@ -113,6 +113,7 @@ export const toAskedText = (approval: JudgedRequest): AskedText => ({
   textSetters: [approval.requesterId],
   places: [approval.workloadId],
   at: approval.createdAt,
+  request: approval.id,
 })
 
 /** What requests are judged by beside what is stored of them. */

@@ -18,7 +18,7 @@ import {
   listSpeakers,
   lockOwner,
   lockRequestsOf,
-  moveOpenRequests,
+  moveRequests,
   sayHandsOverItself,
 } from '../store/git-owners.ts'
 import { handOverUnseen } from '../store/unseen-texts.ts'
@@ -74,10 +74,8 @@ export async function handOver(
     await sayHandsOverItself(tx)
     const { ended, left } = await giveWay(parts, tx, ofWorkloads, actor)
     const workloads = await handOverWorkloads(tx, ofWorkloads)
-    const handed = await handOverFleetConfigs(tx, {
-      ...to,
-      only: isAll ? null : (fleetConfigIds ?? []),
-    })
+    const ofFleetConfigs = { ...to, only: isAll ? null : (fleetConfigIds ?? []) }
+    const handed = await handOverFleetConfigs(tx, ofFleetConfigs, formerIds)
     const fleetConfigs = handed.map(({ id }) => id)
     const found = new Set([...workloads, ...fleetConfigs, ...left])
     if (found.size === 0 || named.some((id) => !found.has(id))) return refuse('not-managed')
@@ -88,7 +86,7 @@ export async function handOver(
     await handOverUnseen(tx, { ...to, formerIds }, places)
     // What the heir's name asked for by another account gave way, or was asked for where it has nothing any more.
     if (toOwner !== owner) await handOverUnseen(tx, { ...to, owner: toOwner, formerIds: heirsBefore }, null)
-    await moveOpenRequests(tx, workloads, groups)
+    await moveRequests(tx, to, { workloadIds: workloads, ...groups, formerIds })
     const detail = JSON.stringify({
       to_owner: toOwner,
       to_account: account,

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import { gitGroupOf } from '../model/git-group.ts'
 import { HAS_ENDED_UNPUSHED } from './approval-drafts.ts'
 import type { Db } from './db.ts'
 
@@ -100,17 +101,16 @@ export async function noteCommitAuthors(
 }
 
 /**
- * SQL for whether the name `c` of `commit_authors` counts for a change `a`: it was noted before it was kept whose word it is;
- * or whoever said it asked for this very text (`textSetters`), and where that was handed over since, said it before (`heir`, who got
- * all these names with it); or had asked in Git for this text where the change is for
- * (`places`) and said so by the time that the change was asked for (`at`); of a version that Git asks for only the account that
- * speaks for it (`speaker`), for under a name that is free anybody may have asked for it first. Who had no part in it could name everybody, and
- * nobody would be left to approve. Who asks for what others named its authors of elsewhere is a second person to have seen it.
+ * SQL for whether the name `c` of `commit_authors` counts for a change `a`. This is the one place of that rule. It counts where
+ * it was noted before it was kept whose word it is; or where whoever said it put this very text there (`setters`), be it said
+ * afterwards, unless that was handed over by then. Of others, to whom it was nothing, it counts only for what is asked for by
+ * hand: who had asked in Git for this text where the change is for (`places`), and said so by the time that the change was
+ * asked for (`at`), unless the same account names whoever asks (`others`). So an author is hidden by nobody who asks for
+ * the text by hand in his place; and who names everybody keeps nobody from approving, for then whoever asks is named as well.
+ * What is asked for in Git has whom its own account names. Who asks elsewhere is a second person to have seen the text.
  */
-const COUNTS = `(c.by_id = '' or c.by_id = any(a.setters) and (a.heir is null or exists (
-  select from commit_authors h where h.config_hash = c.config_hash and h.name = c.name and h.by_id = a.heir)) or c.noted_at <= a.at and exists (
-  select from commit_claims l where l.config_hash = c.config_hash and l.by_id = c.by_id
-    and l.place = any(a.places) and l.since <= a.at and (a.content is null or coalesce(a.speaker, l.by_id) = l.by_id)))`
+const COUNTS = `(c.by_id = '' or c.by_id = any(a.setters) and (a.handed_at is null or c.noted_at <= a.handed_at)
+  or c.noted_at <= a.at and (a.key, c.by_id) in (select key, by_id from others))`
 
 /** A text, alone or as a version, that somebody is to approve or to look at, and what decides whose word about it counts. */
 export interface AskedText {
@@ -130,6 +130,8 @@ export interface AskedText {
   at: Date | null
   /** The version that it is; absent for a text. */
   version?: { fleetConfigId: string; number: number }
+  /** The id of the request that asks for it; absent where none does. */
+  request?: string
 }
 
 /** A version that somebody is to approve, and who asks for that. */
@@ -145,27 +147,36 @@ export const toAskedVersion = (
   at: null,
 })
 
+const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+
 /**
- * SQL for `asked`, the texts of `$1`, and `named`, the names that count for each. `content` is the hash of text and values
- * where it is a version, of which only those with the same values are the same, and null for a text.
+ * SQL for `asked`, the texts of `$1`, `others`, whose word counts for each though it is not theirs, and `named`, the names that
+ * count for each. `content` is the hash of text and values where it is a version, of which only those with the same values are
+ * the same, and null for a text.
  */
-export const ASKED_AND_NAMED = `asked_by as (
+export const ASKED_AND_NAMED = `asked as materialized (
     select r.key, coalesce(v.hash, r.hash) as hash, v.content_hash as content, v.fleet_config_id,
       r.askers || array_remove(array[v.author_id], null) as askers,
       r."textSetters" || array_remove(array[v.author_id], null) as setters,
       r.places || array_remove(array[${placeOfFleetConfigIn('f.name')}], null) as places, coalesce(r.at, v.created_at) as at,
-      coalesce(m.applied_by_id, w.applied_by_id)::text as speaker
+      coalesce(v.handed_at, p.handed_at) as handed_at,
+      coalesce(starts_with(p.target_group, '${gitGroupOf('')}'), exists (
+        select from commit_claims g where g.config_hash = v.content_hash and g.by_id = v.author_id)) as is_from_git
     from json_to_recordset($1::json) as r
-      (key text, hash text, askers text[], "textSetters" text[], places text[], at timestamptz, version json)
+      (key text, hash text, askers text[], "textSetters" text[], places text[], at timestamptz, version json, request text)
       left join fleet_config_versions v on v.fleet_config_id::text = r.version->>'fleetConfigId'
         and v.number = (r.version->>'number')::int
       left join fleet_configs f on f.id = v.fleet_config_id
-      left join managed_fleet_configs m on m.fleet_config_id = v.fleet_config_id and m.version = v.number
-      left join lateral (
-        select k.applied_by_id from managed_configs k where k.workload_id = r.places[1] and k.approval_id = r.key
-        union all
-        select g.applied_by_id from git_wishes g where g.workload_id = r.places[1] and g.approval_id = r.key limit 1) w on true),
-  asked as materialized (select *, case when speaker <> all(setters) then speaker end as heir from asked_by),
+      left join approvals p on p.id = r.request),
+  asking as materialized (
+    select a.key, array(select lower(u.email) from users u where u.id = any(i.ids)
+      union select p.name from provider_names p where p.user_id = any(i.ids)) as names
+    from asked a, lateral (select array(select id::uuid from unnest(a.askers) as id where id ~ '${UUID}') as ids) i),
+  others as materialized (
+    select a.key, l.by_id from asked a join asking o on o.key = a.key
+      join commit_claims l on l.config_hash = coalesce(a.content, a.hash) and l.place = any(a.places) and l.since <= a.at
+    where not a.is_from_git and not exists (
+      select from commit_authors n where n.config_hash = l.config_hash and n.by_id = l.by_id and n.name = any(o.names))),
   named as materialized (
     select a.key, c.name, c.said, c.by_id from asked a
       join commit_authors c on c.config_hash = coalesce(a.content, a.hash)

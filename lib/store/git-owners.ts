@@ -116,31 +116,52 @@ export async function handOverWorkloads(tx: Db, of: HandOver): Promise<string[]>
   return ids
 }
 
-/** The same of fleet configs; returns those that it did, with their names. */
-export async function handOverFleetConfigs(tx: Db, of: HandOver): Promise<{ id: string; name: string }[]> {
-  return tx.query<{ id: string; name: string }>(
+/**
+ * The same of fleet configs; returns those that it did, with their names. Whom these accounts name of their versions from then
+ * on does not count for them (`handed_at`), and of what is back with who wrote it whom that names does.
+ */
+export async function handOverFleetConfigs(
+  tx: Db,
+  of: HandOver,
+  formerIds: readonly string[],
+): Promise<{ id: string; name: string }[]> {
+  const handed = await tx.query<{ id: string; name: string }>(
     `update managed_fleet_configs m set owner = $2, applied_by_id = $3, applied_by = $4
      from fleet_configs f where f.id = m.fleet_config_id
        and m.owner = $1 and ($5::text[] is null or f.id::text = any($5)) returning f.id::text as id, f.name`,
     [of.owner, of.toOwner, of.accountId, of.account, of.only],
   )
+  await tx.execute(
+    `update fleet_config_versions set handed_at = ${handedAt('author_id')}
+     where fleet_config_id::text = any($4::text[]) and author_id = any($1::text[] || $2::text)`,
+    [formerIds, of.accountId, of.now, handed.map(({ id }) => id)],
+  )
+  return handed
 }
 
+/** SQL for when something was handed over for whoever asked for it, now by `$1` to `$2`, at `$3`; null where it is back. */
+const handedAt = (askerId: string): string =>
+  `case when ${askerId} = $2 then null when ${askerId} = any($1::text[]) then coalesce(handed_at, $3) else handed_at end`
+
 /**
- * Give the requests of these workloads that nobody has pushed or ended from one group to another. Of a workload's the
- * newest is locked first, as by whoever approves or pushes one.
+ * Give the requests of these workloads that nobody has pushed or ended from one group to another, and note of those too that
+ * are pushed or ended that they were handed over, as of versions. Of a workload's the newest is locked first, as by whoever
+ * approves or pushes one; each is changed once, or the workload's row would be locked with it.
  */
-export async function moveOpenRequests(
+export async function moveRequests(
   tx: Db,
-  workloadIds: readonly string[],
-  { from, to }: { from: string; to: string },
+  { accountId, now }: Pick<HandOver, 'accountId' | 'now'>,
+  of: { workloadIds: readonly string[]; from: string; to: string; formerIds: readonly string[] },
 ): Promise<void> {
   await tx.execute(
-    `with open as (
+    `with open as materialized (
        select id from approvals
-       where workload_id = any($1::text[]) and target_group = $2 and status in ('pending', 'approved')
+       where workload_id = any($4::text[]) and target_group = $5 and status in ('pending', 'approved')
        order by created_at desc, id desc for update)
-     update approvals set target_group = $3 where id in (select id from open)`,
-    [workloadIds, from, to],
+     update approvals set handed_at = ${handedAt('requester_id')},
+       target_group = case when id in (select id from open) then $6 else target_group end
+     where workload_id = any($4::text[]) and target_group = $5
+       and (id in (select id from open) or requester_id = any($1::text[] || $2::text))`,
+    [of.formerIds, accountId, now, of.workloadIds, of.from, of.to],
   )
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { configHash } from '../../../lib/model/config-hash.ts'
 import { keepAuthorsOfFleetConfig } from '../../../lib/store/authors-of-removed.ts'
 import { storeSetting } from '../../../lib/store/settings.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
@@ -7,7 +8,7 @@ import type { DesiredResult } from '../../../lib/wire/desired.ts'
 import type { FleetConfigRecord } from '../../../lib/wire/fleet-configs.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
-import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { invoke, makeApiToken, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
 
@@ -25,6 +26,8 @@ let ann: SignedIn
 let bob: SignedIn
 const TEXT = configYaml()
 const NEXT = `${TEXT}# next\n`
+/** One that no fleet config here carries. */
+const OWN = `${TEXT}# own\n`
 
 beforeAll(async () => {
   ctx = await createFleetContext(database, { edition: createCompleteEdition() })
@@ -57,9 +60,9 @@ async function wish(as: SignedIn, agent: FakeAgent, config: string, said: object
   return (json as DesiredResult).approval_id ?? ''
 }
 
-async function request(agent: Pick<FakeAgent, 'workloadId'>, draft_yaml: string): Promise<string> {
+async function request(agent: Pick<FakeAgent, 'workloadId'>, draft_yaml: string, as = bob): Promise<string> {
   const body = { draft_yaml, comment: 'by hand' }
-  const { json } = await invoke(ctx, `POST ${pathOf(agent)}/approvals`, { as: bob.token, body })
+  const { json } = await invoke(ctx, `POST ${pathOf(agent)}/approvals`, { as: as.token, body })
   await ctx.advance(1)
   return (json as ApprovalRecord).id
 }
@@ -229,6 +232,37 @@ describe('a token that names everybody keeps nobody from approving', () => {
     const elsewhere = fakeAgent(ctx.fleet)
     await ctx.advance(300)
     expect(await approve(elsewhere, await request(elsewhere, TEXT), ann)).toBe('approved')
+  })
+
+  it('what a pipeline asks for on the same workload, by what it had asked for there and let go', async () => {
+    await wish(eve, shop, OWN, naming(ann, bob, heir, pipeline))
+    await release(eve, shop)
+    const id = await wish(pipeline, shop, OWN, naming(ann))
+    expect(await approve(shop, id, ann)).toBe('author')
+    expect(await approve(shop, id, bob)).toBe('approved')
+  })
+
+  it('what people ask for by hand there, for it names whoever asks as well, or somebody else asks', async () => {
+    await wish(eve, shop, TEXT, naming(ann, heir))
+    await release(eve, shop)
+    expect(await approve(shop, await request(shop, TEXT), ann)).toBe('author')
+    expect(await approve(shop, await request(shop, TEXT, heir), ann)).toBe('approved')
+  })
+
+  it('what was handed over, by whom it names only then, once something else is asked for', async () => {
+    const id = await wish(pipeline, shop, OWN, naming(ann))
+    expect(await approve(shop, id, bob)).toBe('approved')
+    await run(shop, id)
+    await handOver()
+    await ctx.advance(1)
+    await wish(pipeline, other, OWN, { owner: 'others', ...naming(bob) })
+    const next = await wish(heir, shop, NEXT, naming())
+    expect(await approve(shop, next, bob)).toBe('approved')
+    await run(shop, next)
+    const { token } = await makeApiToken(ctx, heir, ['config:read_content', 'workload:push_config'])
+    const back = `POST /api/workloads/${shop.workloadId}/configs/${configHash(OWN)}/rollback`
+    const tried = await invoke(ctx, back, { as: token, body: { comment: 'back' } })
+    expect(tried.status, JSON.stringify(tried.json)).toBe(202)
   })
 
   it('what others bring to many workloads, by what it had asked for on one of them before', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { lockApproval } from '../../../lib/store/approvals.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
-import { moveOpenRequests } from '../../../lib/store/git-owners.ts'
+import { moveRequests } from '../../../lib/store/git-owners.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { DesiredResult } from '../../../lib/wire/desired.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
@@ -300,17 +300,18 @@ it('waits for whoever approves a newer request of the same group, and holds no o
   const newer = await ask(12)
   await ctx.advance(1_000)
   expect((await post(one, `${older}/comments`)).status).toBeLessThan(300)
+  const to = { accountId: heir.userId, now: ctx.clock.now() }
   // As an approval does: the newer request first, and then the older one that it retires.
   await database.pool
     .transaction('approval', async (tx) => {
       await lockApproval(tx, newer)
       const moved = database.pool.transaction('hand-over', (other) =>
-        moveOpenRequests(other, [one!.workloadId], { from: 'edge', to: 'core' }),
+        moveRequests(other, to, { workloadIds: [one!.workloadId], from: 'edge', to: 'core', formerIds: [] }),
       )
       await expect
         .poll(() =>
           database.pool.query(`select 1 from pg_stat_activity where wait_event_type = 'Lock'
-        and query like '%target_group = $3%' and datname = current_database()`),
+        and query like '%set handed_at = case%' and datname = current_database()`),
         )
         .toHaveLength(1)
       await lockApproval(tx, older)

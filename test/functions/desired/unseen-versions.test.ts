@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
 import { AutoApplyScene, versionText } from '../../support/auto-apply-scene.ts'
-import { type SignedIn, signIn } from '../../support/invoke.ts'
+import { invoke, makeApiToken, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, productionYaml, pushConfig } from '../../support/push-config.ts'
 
@@ -351,5 +351,79 @@ describe('what its author alone brought to where authors approve what they wrote
       const { campaign_id: id } = await wish(one, 3 + at, { ...everywhere, ...text(3 + at) })
       expect(await approve(id!, who)).toBe('approved')
     }
+  })
+})
+
+describe('whoever asked for the text first under that name, and named everybody, keeps nobody from approving it', () => {
+  /** Eve knows the text beforehand, asks for it under the free name, names everybody and lets it go. */
+  async function evePrepares(): Promise<void> {
+    const first = await wish(eve, 1, { ...by(ann, bob, dora), selector: named('vm-3') })
+    await release(first, eve!, 'eves')
+  }
+  const variables = [{ name: 'site', label: 'identity/host.name', pattern: '[a-z0-9-]+' }]
+  /** Write a version by hand. */
+  async function write(id: string, text: number, as: SignedIn): Promise<number> {
+    const body = { content: versionText(text), variables, comment: 'by hand' }
+    const { status, json } = await scene.call(`POST /api/fleet-configs/${id}/versions`, body, as)
+    expect(status, JSON.stringify(json)).toBe(201)
+    return (json as { number: number }).number
+  }
+
+  it('where people carry by hand what Git asked for, and Git asks for the next before anything was brought', async () => {
+    await evePrepares()
+    const same = await wish(one, 1, by(ann))
+    await wish(one, 2, by(ann))
+    const { id } = await draft(same, {}, dora)
+    expect(await approve(id, ann, dora)).toBe('author')
+    expect(await approve(id, bob, dora)).toBe('approved')
+  })
+
+  it('where they do once Git has let it go', async () => {
+    await evePrepares()
+    const same = await wish(one, 1, by(ann))
+    await release(same, one!)
+    const { id } = await draft(same, {}, dora)
+    expect(await approve(id, ann, dora)).toBe('author')
+    expect(await approve(id, bob, dora)).toBe('approved')
+  })
+
+  it('where a token brings back what was approved for Git, as Git asks for the next', async () => {
+    await evePrepares()
+    await carryOut((await wish(one, 1, by(ann))).campaign_id!, bob)
+    const brought = scene.runs('vm-1')
+    await carryOut((await wish(one, 2, by(ann))).campaign_id!, bob)
+    const { token } = await makeApiToken(scene.ctx, one!, ['config:read_content', 'workload:push_config'])
+    const back = `POST /api/workloads/${scene.agent('vm-1').workloadId}/configs/${brought}/rollback`
+    const tried = await invoke(scene.ctx, back, { as: token, body: { comment: 'back' } })
+    expect(tried.status, JSON.stringify(tried.json)).toBe(202)
+  })
+
+  it('where people write it as a version of a fleet config that they made, nor where one asks whom it did not name', async () => {
+    const made = { name: 'edge', selector: named('vm-*'), priority: 1 }
+    const { json } = await scene.call('POST /api/fleet-configs', made, dora)
+    const { id: fleet_config_id } = json as { id: string }
+    await write(fleet_config_id, 2, dora)
+    const { token } = await makeApiToken(scene.ctx, eve!, ['config:create', 'config:request'])
+    const asked = { owner: 'eves', ...made, variables, campaign: { takeover: true, waves: [{}] } }
+    const body = { ...asked, content: versionText(1), ...by(ann, bob, dora) }
+    const told = await invoke(scene.ctx, 'POST /api/fleet-configs/desired', { as: token, body })
+    expect(told.status, JSON.stringify(told.json)).toBe(200)
+    await scene.ctx.advance(1)
+    await release(told.json as DesiredFleetResult, eve!, 'eves')
+    const version = await write(fleet_config_id, 1, admin)
+    const byAdmin = await draft({ fleet_config_id, version } as DesiredFleetResult, {}, admin)
+    expect(await approve(byAdmin.id, bob, admin)).toBe('author')
+    const byDora = await draft({ fleet_config_id, version } as DesiredFleetResult, {}, dora)
+    expect(await approve(byDora.id, bob, dora)).toBe('approved')
+  })
+
+  it('nor who asked for it before it was handed over, by whom that account names only then, as Git asks for the next', async () => {
+    const first = await wish(one, 1, by(ann))
+    await handOver(two!, 'shop')
+    await wish(one, 1, { ...by(bob, dora), name: 'elsewhere', selector: named('nowhere') })
+    await wish(two, 2)
+    const { id } = await draft(first, {}, dora)
+    expect(await approve(id, ann, dora)).toBe('author')
+    expect(await approve(id, bob, dora)).toBe('approved')
   })
 })
