@@ -18,6 +18,7 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
       `update campaigns set status = 'running' where id = $1`,
     ),
     says: /although it was stopped by campaign.pause/,
+    first: 6,
   },
   'takes what a target runs now for the base that was approved': {
     flaw: movingBases(),
@@ -31,14 +32,14 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
        where campaign_id = $1 and verdict in ('held', 'unmanaged', 'refused')`,
     ),
     says: /outside the approved set/,
-    first: 26,
+    first: 34,
   },
   'tries a target that failed once more': {
     flaw: {
       ground: (ground) => ({ ...ground, db: alsoWriting(retrying(ground.db), isEndOfTargets, FAILED_WAITS) }),
     },
     says: /is that of 0 targets/,
-    first: 5,
+    first: 9,
   },
   'sees no hold': {
     flaw: {
@@ -64,7 +65,7 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
       if (isOfCampaigns(text) && row['rules']) row['rules'] = { ...(row['rules'] as Row), maxInFlight: 1_000 }
     }),
     says: /changes \d+ instances at once/,
-    first: 32,
+    first: 42,
   },
   'starts all waves at once': {
     flaw: reading((text, row) => {
@@ -80,7 +81,7 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
         row['rules'] = { ...rules, limits: { ...(rules['limits'] as Row), silent: 1_000 } }
     }),
     says: /goes on after a first wave that nobody applied/,
-    first: 60,
+    first: 95,
   },
   'does not write how targets ended': {
     flaw: { ground: (ground) => ({ ...ground, db: without(ground.db, isEndOfTargets) }) },
@@ -97,7 +98,7 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
       }),
     },
     says: /still runs what the campaign brought/,
-    first: 14,
+    first: 21,
   },
   'goes on applying a version that was paused or turned off': {
     flaw: writing(
@@ -107,14 +108,14 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
       `update auto_applies set status = 'active' where id = $1`,
     ),
     says: /auto_apply.push although it was stopped/,
-    first: 6,
+    first: 34,
   },
   'takes no workload for a newcomer': {
     flaw: reading((text, row) => {
       if (/from auto_applies\s+where status = any/.test(text)) row['activeSince'] = new Date('2100-01-01')
     }),
     says: /is new and aap_\w+ never came to it/,
-    first: 7,
+    first: 34,
   },
   'does not read fleet configs and holds again': {
     flaw: { service: loadingOnce },
@@ -127,6 +128,7 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
       },
     },
     says: /wears by rules/,
+    first: 4,
   },
 }
 

@@ -24,15 +24,16 @@ export const FLAWS: Readonly<
         return { ...ground, clock: { now: clock.now, monotonicMs: () => clock.now().getTime() } }
       },
     },
+    first: 2,
   },
   'forgets what agents report when a session breaks over it': {
     troubles: ['brokenSessions'],
-    first: 9,
+    first: 16,
     flaw: { ground: (ground) => ({ ...ground, db: forgettingReports(ground.db) }) },
   },
   'forgets what agents report when a statement is refused': {
     troubles: ['refusedStatements'],
-    first: 20,
+    first: 29,
     flaw: { ground: (ground) => ({ ...ground, db: forgettingReports(ground.db) }) },
   },
   'takes a lost answer to a commit for a failure': {
@@ -42,6 +43,7 @@ export const FLAWS: Readonly<
         service.doubts.note = () => {}
       },
     },
+    first: 3,
   },
   'does not wait for a commit at which the database is still': {
     troubles: ['lateCommits'],
@@ -51,10 +53,12 @@ export const FLAWS: Readonly<
   'hears of one agent when a socket of several closes': {
     troubles: ['sharedSockets'],
     flaw: { service: hearingOfOne },
+    first: 2,
   },
   'takes an agent that moved for one that left': {
     troubles: ['moves'],
     flaw: { service: stayingBound },
+    first: 8,
   },
   'never tells two agents with one uid apart': {
     troubles: ['twins'],
@@ -63,6 +67,7 @@ export const FLAWS: Readonly<
   'gives nobody the uid that it asks for': {
     troubles: ['newUids'],
     flaw: { service: givingNoUids },
+    first: 2,
   },
   'keeps the labels in memory that were there before': {
     troubles: ['inventory'],
@@ -113,7 +118,7 @@ export const FLAWS: Readonly<
   },
   'forgets that a send found no room': {
     troubles: ['droppedSends'],
-    first: 23,
+    first: 61,
     flaw: { service: sendingBlindly },
   },
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import { eventually } from '../../support/eventually.ts'
 import { findBarriers, SHOTS } from './support/browser.ts'
 import { announceThousands } from './support/fleet.ts'
@@ -8,8 +9,8 @@ import { FAILING_EXPORTER, GATEWAY_KAFKA, SECRETIVE, workloadId } from './suppor
 import { connectAgent, openPage, page, seen, service, useStage } from './support/stage.ts'
 
 const CROWD = 6_000
-/** A poller is gone 90 s after its last message. */
-const GONE_MS = 240_000
+/** For how long the thousands are waited for at most until all are told to be down. */
+const GONE_MS = 120_000
 
 useStage({
   pages: 'none',
@@ -20,10 +21,18 @@ useStage({
     const edge = connectAgent('edge', 'edge-1', { capabilities: SECRETIVE })
     await service.api.pushConfig(await workloadId(service, 'edge'), GATEWAY_KAFKA)
     edge.say({ health: FAILING_EXPORTER })
-    await announceThousands(service, CROWD)
+    await announceThousands(service, CROWD, { leave: true })
     await eventually(
       'all are told to be down',
       async () => (await service.api.get('/api/alerts/count')).open_count > CROWD,
+      { withinMs: GONE_MS, everyMs: 1_000 },
+    )
+    await eventually(
+      'nothing that was pushed is healthy',
+      async () => {
+        const alerts = (await service.api.get('/api/alerts')) as AlertRecord[]
+        return alerts.some(({ rule, severity }) => rule === 'push_failed' && severity === 'critical')
+      },
       { withinMs: GONE_MS, everyMs: 1_000 },
     )
     await openPage()

@@ -38,12 +38,16 @@ export function connect(
   })
 }
 
-/** Announce many workloads with one poll each, as agents behind HTTP would. */
-export async function announceThousands(service: Service, count: number): Promise<void> {
+/** Announce many workloads with one poll each, as agents behind HTTP would; with `leave` each says goodbye with the next. */
+export async function announceThousands(
+  service: Service,
+  count: number,
+  { leave = false } = {},
+): Promise<void> {
   const url = service.opampHttpUrl.replace('http://', '')
   const announce = async (index: number) => {
     const link = new PollLink(url, { authorization: `Bearer ${SHARED_SECRET}` })
-    openTestAgent(link, {
+    const agent = openTestAgent(link, {
       uid: createHash('sha256').update(`crowd ${index}`).digest('hex').slice(0, 32),
       service: `crowd-${String(index).padStart(5, '0')}`,
       host: `host-${index}`,
@@ -51,6 +55,7 @@ export async function announceThousands(service: Service, count: number): Promis
       capabilities: SUPERVISED,
       more: { health: HEALTHY },
     })
+    if (leave) agent.goodbye()
     await link.answered()
   }
   for (let from = 0; from < count; from += 50)
