@@ -13,7 +13,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     // Processes and not threads: native modules (sockets) load once in each.
     pool: 'forks',
-    maxWorkers: 2,
+    // More than the two cores of the usual machine: they wait for sockets, timers and the database half of the time.
+    maxWorkers: 4,
     provide: { patienceMs: 10_000 },
     // As patient: a machine that does much else takes more than the second that is given otherwise.
     expect: { poll: { timeout: 10_000 } },
