@@ -45,7 +45,7 @@ const LOOK_MS = 60_000
 /** For how long agents come and go at most while the others rest: for longer than silent targets are waited for in all. */
 const RESTLESS_MAX_MS = 5_400_000
 /** What agents that come and go keep open is seen open within this time. */
-const CLOSED_MS = 120_000
+const CLOSED_MS = 300_000
 
 /** Clear the database and let one world live: a stretch of trouble, then a stretch of rest. */
 export async function runSeed(

@@ -16,12 +16,18 @@ export const LOSSES_MIN = 3
  */
 export const DOING_MS = 10 * 60_000
 
+/**
+ * The clocks of two processes that follow each other differ by less than this. A stored time that lies further ahead is of
+ * a clock that was put back since, and says nothing.
+ */
+const CLOCKS_MS = 60_000
+
 /** A target whose agent is not there any more, or starts anew, as it was right before. */
 export interface LeavingTarget {
   state: TargetState
   /** How often it was lost with the config before. */
   losses: number
-  /** How long ago it applied the config, in heard time; null where it has not. */
+  /** How long ago it applied the config, in heard time; null where it has not. May be below zero, as stored by another clock. */
   appliedAgoMs: number | null
   /** How long ago the config was last sent to it, in heard time; null where this process never did. */
   sentAgoMs: number | null
@@ -44,7 +50,7 @@ export const hasJustApplied = ({
   state,
   appliedAgoMs,
 }: Pick<LeavingTarget, 'state' | 'appliedAgoMs'>): boolean =>
-  state === 'applied' && appliedAgoMs !== null && appliedAgoMs < DOING_MS
+  state === 'applied' && appliedAgoMs !== null && appliedAgoMs < DOING_MS && appliedAgoMs > -CLOCKS_MS
 
 /**
  * Was the config sent to an agent that cannot report a short time ago? It will not say either, as it comes back, that it

@@ -10,6 +10,7 @@ import {
   appliedBeforeMs,
   isLostOut,
   isOpen,
+  isPushOpen,
   isTargetFromBefore,
   isWaitedOut,
   moveTarget,
@@ -130,12 +131,7 @@ export class ConfigReports {
       if (!isSame) this.#noteApplying(followed, target)
       // One that was waited for in vain, and says as before that it is applying, is not waited for again; nor one that
       // never answered a push which has ended: that it applies the config is no answer.
-      if (
-        isSame ||
-        followed.push.status !== 'pending' ||
-        isWaitedOut(followed, target, pollSlackMs(instance))
-      )
-        return
+      if (isSame || !isPushOpen(followed) || isWaitedOut(followed, target, pollSlackMs(instance))) return
     }
     if (
       state === 'applying' &&
@@ -203,9 +199,11 @@ export class ConfigReports {
   }
 
   #endAsGone(followed: FollowedPush, target: PushTarget, cause: TargetEndCause): void {
-    // That one never answered a push which has ended stays true while it is away.
+    // That one never answered a push which has ended stays true while it is away; and where nobody has answered, it is not
+    // waited for anew as it comes back, however it left.
+    const isSilent = target.state === 'straggler' && !isPushOpen(followed)
     const stays =
-      target.state === 'straggler' && followed.push.status !== 'pending' && cause === 'disconnected'
+      isSilent && (cause === 'disconnected' || (cause === 'left' && followed.push.status === 'pending'))
     if (target.state !== 'gone' && isOpen(target) && !stays) {
       moveTarget(followed, target, 'gone', this.#parts.deps.clock, errorOfEnd(cause))
       this.#parts.writer.target({ pushId: followed.push.pushId, target })

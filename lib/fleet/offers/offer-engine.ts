@@ -10,7 +10,14 @@ import { runsAnother, standsTo } from '../decide/standing.ts'
 import { causeOfSilence, errorOfEnd } from '../decide/target-end.ts'
 import { beginOffer } from '../state/begin-offer.ts'
 import { awaitsComponents } from '../state/component-lists.ts'
-import { addTarget, isWaitedOut, moveTarget, newTarget, openTargetsOf } from '../state/followed-push.ts'
+import {
+  addTarget,
+  isPushOpen,
+  isWaitedOut,
+  moveTarget,
+  newTarget,
+  openTargetsOf,
+} from '../state/followed-push.ts'
 import { inChunks } from '../state/in-chunks.ts'
 import { connectionIdOf, type FollowedPush, type Instance, type Workload } from '../state/model.ts'
 import {
@@ -245,7 +252,7 @@ export class OfferEngine {
     const { clock } = this.#parts.deps
     const now = clock.now()
     const target = followed.targets.get(instance.uid)
-    const reopened = ['gone', 'applied', ...(followed.push.status === 'pending' ? ['straggler'] : [])]
+    const reopened = ['gone', 'applied', ...(isPushOpen(followed) ? ['straggler'] : [])]
     const isBack = opensAgain && target !== undefined && reopened.includes(target.state)
     if (isBack) {
       const isMoved = isWaitedOut(followed, target, pollSlackMs(instance))

@@ -9,8 +9,8 @@ import {
   type PushExemptions,
   type PushPath,
 } from '../decide/push-obstacle.ts'
-import { isBringingBack } from '../state/followed-push.ts'
-import type { FollowedPush, Workload } from '../state/model.ts'
+import { isBringingBack, isPushOpen } from '../state/followed-push.ts'
+import type { Workload } from '../state/model.ts'
 import { followedPushes, hasFailedSomewhere } from '../state/state.ts'
 
 /** A push that is to begin, as obstacles to it are looked for. */
@@ -20,13 +20,9 @@ export interface PushWish extends PushExemptions {
   hash: string
 }
 
-/**
- * Is a push to this workload, other than `ownPushId`, still open? One of an aborted rollout is not, although its status
- * stays pending: its members keep the config until the next push. Nor is one that nobody answers, as where no agent
- * reports what became of a config, unless it goes in stages: then somebody is to decide.
- */
+/** Is a push to this workload, other than `ownPushId`, still open? */
 export const hasOpenPush = (workload: Workload, ownPushId: string | null = null): boolean =>
-  followedPushes(workload).some((followed) => isOpen(followed) && followed.push.pushId !== ownPushId)
+  followedPushes(workload).some((followed) => isPushOpen(followed) && followed.push.pushId !== ownPushId)
 
 /**
  * Is it open yet whether a workload goes on with the config that it is to run as a whole? What fails of something new goes
@@ -34,11 +30,8 @@ export const hasOpenPush = (workload: Workload, ownPushId: string | null = null)
  */
 export const isActiveConfigOpen = (workload: Workload): boolean =>
   followedPushes(workload).some(
-    (followed) => isOpen(followed) && !followed.isStaged && !isBringingBack(followed),
+    (followed) => isPushOpen(followed) && !followed.isStaged && !isBringingBack(followed),
   )
-
-const isOpen = ({ push: { status, phase }, isStaged }: FollowedPush): boolean =>
-  status === 'pending' && phase !== 'aborted' && (isStaged || phase !== 'no_status')
 
 /** The facts about obstacles that the fleet has in memory. Freezes, holds and owners in Git are read from the database. */
 export const ownFacts = (

@@ -43,6 +43,17 @@ export function addTarget(followed: FollowedPush, target: PushTarget, clock: Fle
   if (followed.isFromBefore) followed.addedSince.add(target)
 }
 
+/**
+ * Is a push still open? One of an aborted rollout is not, although its status stays pending: its members keep the config
+ * until the next push. Nor is one that nobody answers, as where no agent reports what became of a config, unless it goes in
+ * stages: then somebody is to decide.
+ */
+export const isPushOpen = ({
+  push: { status, phase },
+  isStaged,
+}: Pick<FollowedPush, 'push' | 'isStaged'>): boolean =>
+  status === 'pending' && phase !== 'aborted' && (isStaged || phase !== 'no_status')
+
 /** May a former process have sent this target what the push offers? */
 export const isTargetFromBefore = (
   { isFromBefore, addedSince }: Pick<FollowedPush, 'isFromBefore' | 'addedSince'>,

@@ -50,6 +50,16 @@ describe('a loss', () => {
       { losses: 0, isCounted: false, isOut: false },
     ],
     [
+      'counts where it was applied a moment from now, by the clock of a process before this one',
+      { ...applied, appliedAgoMs: -2_000 },
+      { losses: 1, isCounted: true, isOut: false },
+    ],
+    [
+      'says nothing where that lies far ahead: the clock was put back, and nobody knows when it was applied',
+      { ...applied, losses: 2, appliedAgoMs: -86_400_000 },
+      { losses: 0, isCounted: false, isOut: false },
+    ],
+    [
       'says nothing of one that applied it and runs another by now',
       { ...applied, losses: 1, standing: 'other' },
       { losses: 1, isCounted: false, isOut: false },

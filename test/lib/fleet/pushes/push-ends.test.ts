@@ -367,3 +367,49 @@ describe('agents that never answer, and come and go in turn,', () => {
     expect((await workload.ends(pushId))['c']).toBe('applied')
   })
 })
+
+describe('a target that was waited for in vain', () => {
+  /** Wait for all targets in vain, let one of them come back, and see that it is offered the config once more. */
+  async function comeBack(leave: (agent: FakeAgent) => void) {
+    const workload = await begin('ab')
+    const pushId = await workload.push(1)
+    await ctx.advance(600_000)
+    expect(await workload.ends(pushId)).toEqual({ a: 'straggler: no_answer', b: 'straggler: no_answer' })
+    const [agent] = workload.agents
+    leave(agent!)
+    await ctx.advance(5_000)
+    const back = workload.join('a', { uid: agent!.uid })
+    await ctx.advance(1_000)
+    expect(back.offered()).toEqual([config(1).hash])
+    const stands = () => [workload.live.active!.push.phase, hasOpenPush(workload.live)]
+    return { workload, pushId, back, stands }
+  }
+  const WAYS = [
+    ['with a goodbye', (agent: FakeAgent) => agent.goodbye()],
+    ['without', (agent: FakeAgent) => agent.lose()],
+  ] as const
+
+  it.each(WAYS)('opens its push no more as it comes back, having left %s', async (_, leave) => {
+    const { back, stands } = await comeBack(leave)
+    expect(stands()).toEqual(['no_status', false])
+    back.applying(config(1).hash)
+    await ctx.advance(1_000)
+    expect(stands()).toEqual(['no_status', false])
+  })
+
+  it.each(WAYS)('decides by what it says then, having left %s: it applies it', async (_, leave) => {
+    const { workload, pushId, back } = await comeBack(leave)
+    back.apply(config(1).hash)
+    await ctx.advance(1_000)
+    expect(await workload.stored(pushId)).toMatchObject({ status: 'applied' })
+  })
+
+  it.each(WAYS)('decides by what it says then, having left %s: it fails it', async (_, leave) => {
+    const { workload, pushId, back } = await comeBack(leave)
+    back.applying(config(1).hash)
+    await ctx.advance(1_000)
+    back.fail('exit code 1')
+    await ctx.advance(1_000)
+    expect(await workload.stored(pushId)).toMatchObject({ status: 'failed' })
+  })
+})
