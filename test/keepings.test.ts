@@ -263,6 +263,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/fleet/state/model.ts FollowedPush.appliedMs': perPush,
   'lib/fleet/state/model.ts FollowedPush.awaiting': perPush,
   'lib/fleet/state/model.ts FollowedPush.waited': perPush,
+  'lib/fleet/state/model.ts FollowedPush.waitedJoiners': {
+    bound: 'WAITED_JOINERS_MAX a push, and none once it is decided',
+    reachedBy: [
+      'lib/fleet/pushes/push-ends.test.ts',
+      'keep no push open for ever, where they join, are forgotten in between and join again',
+    ],
+  },
   'lib/fleet/state/model.ts FollowedPush.missing': perPush,
   'lib/fleet/state/model.ts FollowedPush.lostJoiners': {
     bound: 'LOST_JOINERS_MAX a push',

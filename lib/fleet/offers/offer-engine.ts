@@ -17,6 +17,7 @@ import {
   moveTarget,
   newTarget,
   openTargetsOf,
+  wasJoinerWaitedOut,
 } from '../state/followed-push.ts'
 import { inChunks } from '../state/in-chunks.ts'
 import { connectionIdOf, type FollowedPush, type Instance, type Workload } from '../state/model.ts'
@@ -161,11 +162,12 @@ export class OfferEngine {
 
   #newJoiner(instance: Instance, followed: FollowedPush, state: 'offered' | 'applied'): PushTarget {
     const reports = canReport(instance)
+    const isSilent = state === 'offered' && wasJoinerWaitedOut(followed, instance.uid, pollSlackMs(instance))
     return newTarget(instance, {
       generation: followed.push.generation,
       isTarget: reports && isOpenTo(followed, instance.uid),
       isJoiner: true,
-      state: reports ? state : 'cannot_report',
+      state: reports ? (isSilent ? 'straggler' : state) : 'cannot_report',
       hadFailedBefore: standsTo(instance, followed.push.hash) === 'failed',
       now: this.#parts.deps.clock.now(),
     })

@@ -34,6 +34,7 @@ export class PushProgress {
       if (verdict.status === 'applied' && push.status === 'pending') this.#noteApplied(push)
       push.status = verdict.status
       if (push.status !== 'pending') followed.waited.clear()
+      if (push.status !== 'pending') followed.waitedJoiners.clear()
       if (push.phase !== 'aborted') push.phase = verdict.phase
     }
     deps.notices.pushChanged(workload, push)

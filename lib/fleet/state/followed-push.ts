@@ -40,6 +40,9 @@ function keepTarget({ targets, awaiting }: GatheredTargets, target: PushTarget):
 export function addTarget(followed: FollowedPush, target: PushTarget, clock: FleetClock): void {
   putTarget(followed, target, clock)
   countTarget(followed, target)
+  const waited = followed.waitedJoiners.get(target.instanceUid)
+  if (waited !== undefined) followed.waited.set(target, waited)
+  followed.waitedJoiners.delete(target.instanceUid)
   if (followed.isFromBefore) followed.addedSince.add(target)
 }
 
@@ -118,19 +121,38 @@ function noteWaited({ awaiting, waited, push }: FollowedPush, target: PushTarget
  * and comes back over and over does not get it anew each time: it would be waited for as long as it does so.
  */
 export function waitedBefore({ push, waited }: FollowedPush, target: PushTarget, slackMs: number): number {
-  const { ms, times } = waited.get(target) ?? { ms: 0, times: 0 }
-  return push.status === 'pending' ? Math.max(0, ms - Math.min(times, SLACKS_MAX) * slackMs) : 0
+  return push.status === 'pending' ? waitedMs(waited.get(target), slackMs) : 0
 }
+
+const waitedMs = ({ ms, times } = { ms: 0, times: 0 }, slackMs: number): number =>
+  Math.max(0, ms - Math.min(times, SLACKS_MAX) * slackMs)
 
 /** Was a target waited for as long as one is in all? Then it counts as silent until it says how it ended. */
 export const isWaitedOut = (followed: FollowedPush, target: PushTarget, slackMs: number): boolean =>
   waitedBefore(followed, target, slackMs) >= WAITED_MAX_MS
+
+/** The same of one that had joined and is forgotten: as it joins again, nobody waits for it. */
+export const wasJoinerWaitedOut = ({ waitedJoiners }: FollowedPush, uid: string, slackMs: number): boolean =>
+  waitedMs(waitedJoiners.get(uid), slackMs) >= WAITED_MAX_MS
+
+/** How many of those that joined, were waited for and are forgotten a push knows. */
+const WAITED_JOINERS_MAX = 100
+
+/** One that comes and goes is not waited for anew each time, also where it is forgotten in between. */
+function noteWaitedJoiner({ waited, waitedJoiners }: FollowedPush, target: PushTarget): void {
+  const before = waited.get(target)
+  if (before === undefined) return
+  waitedJoiners.set(target.instanceUid, before)
+  const [oldest] = waitedJoiners.keys()
+  if (waitedJoiners.size > WAITED_JOINERS_MAX) waitedJoiners.delete(oldest!)
+}
 
 /** Forget an instance that joined and is not here any more, where it decides nothing; false where it is no such joiner. */
 export function removeJoiner(followed: FollowedPush, uid: string): boolean {
   const target = followed.targets.get(uid)
   if (target === undefined || !target.isJoiner || (target.isTarget && !isSpare(followed, target)))
     return false
+  noteWaitedJoiner(followed, target)
   followed.targets.delete(uid)
   followed.awaiting.delete(target)
   followed.waited.delete(target)
@@ -281,6 +303,7 @@ export function followPush(
     targets: new Map(),
     awaiting: new Map(),
     waited: new Map(),
+    waitedJoiners: new Map(),
     appliedMs: new WeakMap(),
     compatibility: new WeakMap(),
     isSuperseded: push.phase === 'superseded',

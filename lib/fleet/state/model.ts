@@ -32,6 +32,8 @@ export interface FollowedPush {
   awaiting: Map<PushTarget, number | null>
   /** While the push is open: for how long, in ms, and how many times each target was awaited before, if it was. */
   waited: Map<PushTarget, { ms: number; times: number }>
+  /** The same of those that had joined, were waited for and are forgotten, by uid; the one that left last is the last. */
+  waitedJoiners: Map<string, { ms: number; times: number }>
   /** When targets came to have applied it, in heard time; of those that had before this process see `appliedAgoMs`. */
   appliedMs: WeakMap<PushTarget, number>
   /** For component lists that were asked about: can an instance with this list run the config? */

@@ -316,6 +316,28 @@ describe('agents that never answer, and come and go in turn,', () => {
     expect((await workload.ends(pushId))['a']).toMatch(/^straggler: /)
   })
 
+  it('keep no push open for ever, where they join, are forgotten in between and join again', async () => {
+    const workload = await begin('a')
+    const pushId = await workload.push(1)
+    await ctx.advance(600_000)
+    expect(await workload.ends(pushId)).toEqual({ a: 'straggler: no_answer' })
+    let joiner = workload.join('b')
+    const stands: string[] = []
+    for (let round = 0; round < 20; round++) {
+      await ctx.advance(150_000)
+      stands.push(workload.live.active!.push.phase)
+      joiner.goodbye()
+      await ctx.advance(150_000)
+      expect(ctx.fleet.state.instances.has(joiner.uid)).toBe(false)
+      joiner = workload.join('b', { uid: joiner.uid })
+    }
+    expect(stands[0]).toBe('sent')
+    expect(stands.slice(-5)).toEqual(new Array(5).fill('no_status'))
+    joiner.apply(config(1).hash)
+    await ctx.advance(1_000)
+    expect(await workload.stored(pushId)).toMatchObject({ status: 'applied' })
+  })
+
   it('keep no stage open for ever', async () => {
     const workload = await begin('abc')
     await workload.settle(1)
