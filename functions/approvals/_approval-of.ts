@@ -8,9 +8,9 @@ import {
   type Approval,
   type ApprovalWithDraft,
   findDraft,
-  listApprovalComments,
   listRetirements,
 } from '../../lib/store/approvals.ts'
+import { listComments } from '../../lib/store/comments.ts'
 import { listPushesById, listRollbacksOf } from '../../lib/store/pushes.ts'
 import type { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import type { Context } from '../../runtime/context.ts'
@@ -32,7 +32,7 @@ export async function withSurroundings<Of extends Approval>(
   const pushIds = approvals.flatMap(({ pushId }) => pushId ?? [])
   // All at once: right after a push each answer waits behind some of the offers that go out.
   const [comments, votes, standings, listed] = await Promise.all([
-    ids.length === 0 ? [] : listApprovalComments(ctx.db, ids),
+    listComments(ctx.db, 'approval', ids),
     ids.length === 0 ? [] : listApprovalVotes(ctx.db, ids),
     standingsOf(ctx, approvals, userId),
     pushIds.length === 0 ? [] : listPushesById(ctx.db, pushIds),
@@ -52,7 +52,7 @@ export async function withSurroundings<Of extends Approval>(
     return {
       approval,
       around: {
-        comments: comments.filter(({ approvalId }) => approvalId === approval.id),
+        comments: comments.filter(({ of }) => of === approval.id),
         votes: votes.filter(({ approvalId }) => approvalId === approval.id),
         standing: standings.get(approval.id) ?? null,
         isStuck: stuck.has(approval.id),

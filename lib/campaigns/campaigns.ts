@@ -4,7 +4,6 @@ import { campaignIs } from '../model/campaign-states.ts'
 import { isStepFrom } from '../model/campaign-steps.ts'
 import type { Scope } from '../model/scopes.ts'
 import { countTakenBack, listKeptByItself, type VersionCampaign } from '../store/auto-apply-roll-back.ts'
-import { listCampaignComments } from '../store/campaign-comments.ts'
 import { countWayBack, findSlow, listAppliedInPart } from '../store/campaign-outcome.ts'
 import {
   type CampaignSummary,
@@ -12,6 +11,7 @@ import {
   findCampaignSummary,
   listCampaignsById,
 } from '../store/campaigns.ts'
+import { listComments } from '../store/comments.ts'
 import { listOfTakenBackVersions } from '../store/fleet-config-history.ts'
 import type { CampaignRecord, KeptByItself } from '../wire/campaigns.ts'
 import { type CampaignStanding, readCampaignRule, readCampaignStanding } from './approval.ts'
@@ -140,7 +140,7 @@ export class Campaigns {
           versionRolledBackBy: versionsTakenBack.get(campaign.id) ?? null,
           byItself: byItself.kept.get(id) ?? null,
           takenBack: byItself.takenBack.get(id) ?? null,
-          comments: reader.withHelp ? await listCampaignComments(db, id) : [],
+          comments: reader.withHelp ? await listComments(db, 'campaign', [id]) : [],
           withTexts: reader.withTexts,
           sees: reader.sees,
         }),

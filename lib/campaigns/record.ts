@@ -1,10 +1,10 @@
 import type { WayBack } from '../model/campaign-steps.ts'
 import { countLeftOut } from '../model/left-out.ts'
 import type { KeptByItself as StoredKept } from '../store/auto-apply-roll-back.ts'
-import type { CampaignComment } from '../store/campaign-comments.ts'
 import type { StoredInPart, StoredMiss, StoredWayBack } from '../store/campaign-outcome.ts'
 import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
 import type { CampaignSummary, NamedChange, StoredChange } from '../store/campaigns.ts'
+import type { Comment } from '../store/comments.ts'
 import type { ApprovalHelp, ApprovalRuleInForce, ApprovalTally } from '../wire/approvals.ts'
 import type {
   BecameUnhealthy,
@@ -61,7 +61,7 @@ export interface CampaignFacts {
   /** Who got its version by itself and is taken back, by state; null where nobody is. */
   takenBack: Readonly<Record<string, number>> | null
   /** What was said about it; none where it is not read by itself. */
-  comments: readonly CampaignComment[]
+  comments: readonly Comment[]
   /** Whether the reader may see config texts. */
   withTexts: boolean
   /** Whether a workload that it names is shown; null for all. */
@@ -129,8 +129,9 @@ export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts
   }
 }
 
-const toComment = ({ author, body, createdAt }: CampaignComment) => ({
+const toComment = ({ author, isByToken, body, createdAt }: Comment) => ({
   by: author,
+  ...(isByToken ? { by_token: true } : {}),
   at: createdAt.toISOString(),
   comment: body,
 })

@@ -2,7 +2,8 @@ import { shownStatus } from '../fleet/decide/rollout-standing.ts'
 import { judgeOutcome } from '../model/push-outcome.ts'
 import { retiredByPush } from '../model/retired-by.ts'
 import type { GivenVote } from '../store/approval-votes.ts'
-import type { Approval, ApprovalComment, ApprovalWithDraft, Retirement } from '../store/approvals.ts'
+import type { Approval, ApprovalWithDraft, Retirement } from '../store/approvals.ts'
+import type { Comment } from '../store/comments.ts'
 import type { Push } from '../store/pushes.ts'
 import type { StoredRollout } from '../store/rollouts.ts'
 import type {
@@ -19,7 +20,7 @@ import { endOfRequest } from './request-end.ts'
 
 /** What a request's record is made of beside the request itself. */
 export interface ApprovalSurroundings {
-  comments: readonly Pick<ApprovalComment, 'author' | 'body' | 'createdAt'>[]
+  comments: readonly Comment[]
   votes: readonly Pick<GivenVote, 'userId' | 'email' | 'comment' | 'at' | 'soleApprover' | 'isOvertaken'>[]
   /** How the request stands by the policy as it is now; null once it was pushed or closed. */
   standing: Pick<ApprovalStanding, 'approvalClass' | 'asked' | 'judgement' | 'votes'> | null
@@ -158,17 +159,20 @@ function toTimeline(approval: Approval, { comments, votes, push }: ApprovalSurro
     at: Date | null,
     who: string | null | undefined,
     comment: string | null,
+    isByToken = false,
   ) => {
     if (at === null) return
     steps.push({
       at: at.toISOString(),
       what,
       ...(who ? { who } : {}),
+      ...(isByToken ? { by_token: true } : {}),
       ...(comment === null || comment === '' ? {} : { comment }),
     })
   }
   add('requested', approval.createdAt, approval.requester, approval.requestComment)
-  for (const { createdAt, author, body } of comments) add('commented', createdAt, author, body)
+  for (const { createdAt, author, body, isByToken } of comments)
+    add('commented', createdAt, author, body, isByToken)
   for (const { at, email, comment } of votes) add('approved', at, email, comment)
   // A request from before votes were stored has only its last approval.
   if (votes.length === 0) add('approved', approval.approvedAt, approval.approver, approval.approvalComment)

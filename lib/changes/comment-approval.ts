@@ -1,35 +1,16 @@
 import { toApprovalFrame } from '../hub/approval-frame.ts'
-import { type Refusal, refuse } from '../model/refusal.ts'
-import {
-  type CommentCount,
-  countApprovalComments,
-  findApproval,
-  insertApprovalComment,
-  lockApproval,
-} from '../store/approvals.ts'
+import { findApproval, lockApproval, touchApproval } from '../store/approvals.ts'
+import { addComment, type CommentsFull } from './add-comment.ts'
 import { type ApprovalActor, type ApprovalParts, readComment, recordStep } from './approval-parts.ts'
 import type { CloseOutcome } from './close-approval.ts'
-
-/** Comments that one request, or campaign, can have; a longer discussion belongs elsewhere. */
-const COMMENTS_MAX = 200
-/** So many of them can be of one account, so that nobody, and no token, keeps the others from saying anything. */
-const COMMENTS_OF_ONE_MAX = 50
-
-/** Why there is no room for another comment. */
-export type CommentsFull = Refusal<'comments-full' | 'comments-full-of-one'>
-
-/** Why an account can say nothing more about a request, or campaign, that has so many comments; null where it can. */
-export const refuseFull = ({ all, own }: CommentCount): CommentsFull | null =>
-  all >= COMMENTS_MAX
-    ? refuse('comments-full', { max: COMMENTS_MAX })
-    : own >= COMMENTS_OF_ONE_MAX
-      ? refuse('comments-full-of-one', { max: COMMENTS_OF_ONE_MAX })
-      : null
 
 /** What came of commenting on a request. */
 export type CommentOutcome = CloseOutcome | CommentsFull
 
-/** Comment on a request that is pending or approved, without deciding it. */
+/**
+ * Comment on a request that is pending or approved, without deciding it. One that waits for approval does not end unheard until a
+ * while after; what is approved ends when it would have, or whoever may only ask could keep it for good.
+ */
 export async function commentApproval(
   parts: ApprovalParts,
   said: { workloadId: string; approvalId: string; comment: string; actor: ApprovalActor },
@@ -40,17 +21,13 @@ export async function commentApproval(
   if ((await findApproval(parts.db, workloadId, approvalId)) === null)
     return { ok: false, code: 'approval-not-found' }
   return parts.db.change<CommentOutcome>('approval.comment', actor, async (tx) => {
-    const status = (await lockApproval(tx, approvalId))?.status
-    if (status !== 'pending' && status !== 'approved') return { ok: false, code: 'approval-not-pending' }
-    const full = refuseFull(await countApprovalComments(tx, approvalId, actor.userId))
+    const before = await lockApproval(tx, approvalId)
+    if (before?.status !== 'pending' && before?.status !== 'approved')
+      return { ok: false, code: 'approval-not-pending' }
+    const now = parts.clock.now()
+    const full = await addComment(tx, 'approval', approvalId, { actor, body: comment.text, now })
     if (full !== null) return full
-    const approval = await insertApprovalComment(tx, {
-      approvalId,
-      author: actor.email,
-      authorId: actor.userId,
-      body: comment.text,
-      now: parts.clock.now(),
-    })
+    const approval = before.status === 'pending' ? await touchApproval(tx, approvalId, now) : before
     await recordStep(tx, 'config.approval.comment', approval)
     tx.afterCommit(() => parts.hub.broadcast(toApprovalFrame(approval)))
     return { ok: true, approval }

@@ -32,6 +32,7 @@ export const ApprovalStep = named(
   type({
     at: string(),
     who: note('E-mail; absent where it is not known any more.', optional(string())),
+    by_token: note('Said of a comment that an API token made in that name.', optional(boolean())),
     what: enums(APPROVAL_STEPS),
     comment: optional(string()),
   }),

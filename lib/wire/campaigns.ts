@@ -446,7 +446,12 @@ export type CampaignApproval = Infer<typeof CampaignApproval>
 export const CampaignComment = named(
   'CampaignComment',
   'What somebody said about a campaign.',
-  type({ by: string(), at: string(), comment: string() }),
+  type({
+    by: string(),
+    by_token: note('An API token said it in that name.', optional(boolean())),
+    at: string(),
+    comment: string(),
+  }),
 )
 export type CampaignComment = Infer<typeof CampaignComment>
 

@@ -73,7 +73,8 @@ function People({ of }: { of: CampaignRecord }) {
   const rows: [string, string][] = []
   if (of.requested_by) rows.push([words.requestedBy, withComment(of.requested_by, of.request_comment)])
   for (const { by, comment } of of.approvals) rows.push([words.approvedBy, withComment(by, comment)])
-  for (const { by, comment } of of.comments ?? []) rows.push([words.commentBy, withComment(by, comment)])
+  for (const { by, by_token: isByToken, comment } of of.comments ?? [])
+    rows.push([isByToken ? words.commentByToken : words.commentBy, withComment(by, comment)])
   if (of.started_by) rows.push([words.startedBy, of.started_by])
   if (of.closed_by) rows.push([words.closedBy, withComment(of.closed_by, of.close_comment)])
   if (rows.length === 0) return null

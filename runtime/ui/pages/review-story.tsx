@@ -82,7 +82,7 @@ export function Story({ approval }: { approval: ApprovalRecord }) {
             <div>
               <b>{words.step[step.what]}</b>{' '}
               <span class="muted">
-                {step.who && `${step.who} · `}
+                {step.who && `${step.by_token ? words.tokenOf(step.who) : step.who} · `}
                 <Ago at={step.at} />
               </span>
               {step.comment && <p class="said">{step.comment}</p>}

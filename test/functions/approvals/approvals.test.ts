@@ -376,6 +376,18 @@ describe('ending a request', () => {
     expect((await read(id)).timeline).toHaveLength(201)
   })
 
+  it('says where a token said it', async () => {
+    const { id } = await requested()
+    const { token } = await makeApiToken(ctx, editor, ['config:request'])
+    await end(id, 'comments', { comment: 'by hand' }, editor)
+    await end(id, 'comments', { comment: 'by a token' }, { ...editor, token })
+    const said = (await read(id)).timeline.filter(({ what }) => what === 'commented')
+    expect(said.map(({ comment, who, by_token: isByToken }) => [comment, who, isByToken])).toEqual([
+      ['by hand', editor.email, undefined],
+      ['by a token', editor.email, true],
+    ])
+  })
+
   it('takes so many comments of one account, which keeps nobody else from saying anything', async () => {
     const { id } = await requested()
     await database.pool.execute(

@@ -83,6 +83,13 @@ it('a request lives on for as long as the policy lets its approvals count, and f
   expect((await afterDays(other, 29)).status).toBe('pending')
 })
 
+it('what is approved ends as it would have, whatever is said about it: whoever may only ask keeps it no longer', async () => {
+  const id = await request(true)
+  expect((await afterDays(id, 29)).status).toBe('approved')
+  expect((await call('POST', `/${id}/comments`, { comment: 'soon' })).status).toBe(201)
+  expect((await afterDays(id, 2)).status).toBe('withdrawn')
+})
+
 it('approvals that are too old can be given again until the request ends', async () => {
   await letThemBe(72)
   const id = await request(true)

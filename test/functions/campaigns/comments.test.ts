@@ -64,6 +64,35 @@ it('is in the audit trail', async () => {
   expect(rows).toEqual([{ actor: scene.editor.email, said: 'Why this week?' }])
 })
 
+it('says where a token said it', async () => {
+  const id = await request()
+  const { token } = await makeApiToken(scene.ctx, scene.editor, ['config:request'])
+  await comment(id, 'Why this week?')
+  await invoke(scene.ctx, `POST /api/campaigns/${id}/comments`, { as: token, body: { comment: 'hm' } })
+  const { comments } = await scene.record(id)
+  expect(comments!.map(({ comment: said, by_token: isByToken }) => [said, isByToken])).toEqual([
+    ['Why this week?', undefined],
+    ['hm', true],
+  ])
+})
+
+it('lets one that waits live on, and none that is approved, which whoever may only ask could keep for good', async () => {
+  const passDays = async (days: number) => {
+    await database.pool.execute(
+      `update campaigns set updated_at = updated_at - make_interval(days => ${days})`,
+    )
+    scene.ctx.clock.advance(3_600_001)
+    await scene.work()
+  }
+  const [waits, approved] = [await request(), await request()]
+  await approve(approved)
+  await passDays(13)
+  for (const id of [waits, approved]) expect((await comment(id, 'soon')).status).toBe(201)
+  await passDays(2)
+  expect((await scene.record(approved)).status).toBe('expired')
+  expect((await scene.record(waits)).status).toBe('requested')
+})
+
 describe('is refused', () => {
   it('of one that nobody asked for, that was started, or that is not there', async () => {
     const id = await scene.planned()
