@@ -13,6 +13,7 @@ import {
   type,
 } from 'superstruct'
 import { ApprovalHelp, ApprovalRuleInForce, ApprovalTally } from './approvals.ts'
+import { DiffWord } from './diff.ts'
 import { GroupScope } from './identity.ts'
 import { InstanceFault } from './instances.ts'
 import { ComparedWith, RiskLevel } from './plan.ts'
@@ -331,6 +332,10 @@ export const CampaignGroup = named(
       optional(RiskLevel),
     ),
     risks: note('What makes it so, as in the plan of a single request.', array(CampaignRisk)),
+    does: note(
+      'What the change does to the sample, what a reviewer looks for first; 40 at most. Absent where the configs cannot be compared.',
+      optional(array(DiffWord)),
+    ),
     variables: note(
       'Each variable with its values, the rarest first; 50 of each at most.',
       dictionary(array(CampaignVariable)),

@@ -5,6 +5,7 @@ import {
   enums,
   type Infer,
   literal,
+  nullable,
   number,
   optional,
   string,
@@ -234,6 +235,28 @@ export const DiffSummaryLine = named(
   }),
 )
 export type DiffSummaryLine = Infer<typeof DiffSummaryLine>
+
+const MadeOf = enums(['addsComponent', 'removesComponent', 'addsPipeline', 'removesPipeline', 'reorders'])
+
+export const DiffWord = named(
+  'DiffWord',
+  'One thing that a change does, before it is put into words; values with secrets masked, on one line and cut where they are long.',
+  anyOf([
+    type({ kind: MadeOf, name: string() }),
+    type({ kind: literal('renames'), name: string(), to: string() }),
+    type({ kind: literal('addsDestination'), name: string(), addresses: array(string()) }),
+    type({ kind: literal('addsSampler'), name: string(), percent: number(), signals: array(string()) }),
+    type({
+      kind: literal('changesField'),
+      path: string(),
+      before: note('Null where the field was not there.', nullable(string())),
+      after: note('Null where it is taken out.', nullable(string())),
+    }),
+    type({ kind: enums(['routes', 'unroutes']), signal: string(), name: string() }),
+    type({ kind: enums(['keeps', 'losesSignal']), signal: string() }),
+  ]),
+)
+export type DiffWord = Infer<typeof DiffWord>
 
 export const DiffBlastRadius = named(
   'DiffBlastRadius',

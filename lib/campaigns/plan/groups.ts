@@ -1,3 +1,4 @@
+import { listDiffWords } from '../../configs/diff/words.ts'
 import { riskOfTakeOver, TAKES_OVER, takesOver } from '../../configs/take-over.ts'
 import { configHash } from '../../model/config-hash.ts'
 import {
@@ -20,6 +21,9 @@ export const SHOWN_VALUES_MAX = 50
 
 /** Places that a group names at most because they are called like what a patch renames. */
 const SHOWN_MATCHES_MAX = 50
+
+/** Words about what a group changes at most. */
+const SHOWN_WORDS_MAX = 40
 
 const LABELS = { before: 'base', after: 'result' }
 
@@ -165,7 +169,10 @@ export async function showChange(
   parts: Pick<CampaignParts, 'configs'>,
   texts: ComparedTexts | null,
 ): Promise<
-  Pick<CampaignGroup, 'diff' | 'diff_lines_left' | 'diff_missing' | 'compared_with' | 'risk' | 'risks'>
+  Pick<
+    CampaignGroup,
+    'diff' | 'diff_lines_left' | 'diff_missing' | 'compared_with' | 'risk' | 'risks' | 'does'
+  >
 > {
   const diff = texts === null ? null : await readDiff(parts, texts, 0)
   return {
@@ -181,19 +188,20 @@ export async function showChange(
   }
 }
 
-/** How risky a change is, by the rules of the plan of a single request. */
+/** What a change does and how risky that is, by the rules of the plan of a single request. */
 async function judgeRisk(
   { configs }: Pick<CampaignParts, 'configs'>,
   { base: baseText, result: targetText, comparedWith }: ComparedTexts,
-): Promise<Pick<CampaignGroup, 'risk' | 'risks'>> {
+): Promise<Pick<CampaignGroup, 'risk' | 'risks' | 'does'>> {
   const found = await configs.diff({ baseText, targetText, workload: null, peers: [] })
   if (!found.ok) throw new JudgeBusy(found)
   const { valid, risk_score: score, risk_items: items } = found.diff
   if (!valid) return { risks: [] }
   const worth = items.filter(({ risk }) => risk === 'high' || risk === 'medium')
   const risks = new Map(worth.map(({ rule, title, risk }) => [`${rule}\n${title}`, { rule, title, risk }]))
-  if (!takesOver(comparedWith)) return { risk: score.severity, risks: [...risks.values()] }
-  return { risk: riskOfTakeOver(score.severity), risks: [...risks.values(), TAKES_OVER] }
+  const does = listDiffWords(found.diff).slice(0, SHOWN_WORDS_MAX)
+  if (!takesOver(comparedWith)) return { does, risk: score.severity, risks: [...risks.values()] }
+  return { does, risk: riskOfTakeOver(score.severity), risks: [...risks.values(), TAKES_OVER] }
 }
 
 /** A counted value as the wire shows it. */

@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { baseOfReport } from '../../../lib/configs/effective/base-of-report.ts'
 import { namesProduction } from '../../../lib/model/production.ts'
 import { environmentOf } from '../../../lib/model/workload-states.ts'
@@ -39,7 +39,7 @@ import { can, may } from '../state/session.ts'
 import { textKey, useDebounced } from '../state/use-debounced.ts'
 import { useFailing } from '../state/use-failing.ts'
 import { useInGit } from '../state/use-in-git.ts'
-import { type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
+import { isSettled, type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
 import { type Base, BaseMoved, loadBase, useBefore, useKeptBase, wantedHash } from './change-base.tsx'
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
 import { Placeholders } from './change-placeholders.tsx'
@@ -385,15 +385,17 @@ function DraftPane({
       {isComparing ? (
         <Comparison base={base} draft={draft.text.value} />
       ) : (
-        <CodeEditor
-          text={draft.text.value}
-          revision={draft.revision.value}
-          label={words.draft}
-          marks={marks}
-          begin={fault.began ?? errorLine ?? complainedMark?.line ?? null}
-          components={workload.available_components?.components}
-          onText={bind(draft.text).onValue}
-        />
+        <div class="code-room" style={{ '--lines': draft.text.value.split('\n').length }}>
+          <CodeEditor
+            text={draft.text.value}
+            revision={draft.revision.value}
+            label={words.draft}
+            marks={marks}
+            begin={fault.began ?? errorLine ?? complainedMark?.line ?? null}
+            components={workload.available_components?.components}
+            onText={bind(draft.text).onValue}
+          />
+        </div>
       )}
     </div>
   )
@@ -454,10 +456,13 @@ function Judged({
   instances,
   blocker,
   isManaged,
+  isThere,
 }: {
   workload: WorkloadRecord
   draft: DraftState
   plan: ConfigPlan | null
+  /** Whether the first checks are done: what stands below them would be pushed down by each that comes. */
+  isThere: boolean
   validation: Resource<ValidationResult>
   isStale: boolean
   instances: readonly LiveInstance[]
@@ -473,24 +478,28 @@ function Judged({
     <div>
       {mayHoldPlaceholders && <Placeholders draft={draft.text.value} onFill={draft.replace} />}
       <Checks of={validation} isStale={isStale} isAway={plan !== null && findsNobody(plan)} />
-      {plan && <PolicyPane plan={plan} />}
-      {plan && (
-        <ReachPane
-          plan={plan}
-          workload={workload}
-          instances={instances}
-          environment={environmentOf(workload)}
-          isProduction={plan.prod_target === true}
-        />
+      {isThere && (
+        <>
+          {plan && <PolicyPane plan={plan} />}
+          {plan && (
+            <ReachPane
+              plan={plan}
+              workload={workload}
+              instances={instances}
+              environment={environmentOf(workload)}
+              isProduction={plan.prod_target === true}
+            />
+          )}
+          <RequestForm
+            workload={workload}
+            draft={draft.text.value}
+            hash={isStale ? undefined : plan?.config_hash}
+            blocker={blocker}
+            isProduction={plan?.prod_target === true}
+            isManaged={isManaged}
+          />
+        </>
       )}
-      <RequestForm
-        workload={workload}
-        draft={draft.text.value}
-        hash={isStale ? undefined : plan?.config_hash}
-        blocker={blocker}
-        isProduction={plan?.prod_target === true}
-        isManaged={isManaged}
-      />
     </div>
   )
 }
@@ -521,7 +530,9 @@ function Draft({ workload, begun, standing, isManaged }: DraftProps) {
     if (newer && text === base.start) draft.replace(newer.start)
   }
   const blocker = hasMoved ? say(changeTexts).mustCompare : findBlocker(workload, base, text, validation.data)
-  const judged = { plan: plan.data, validation, isStale, instances, blocker }
+  const isThere = useRef(false)
+  isThere.current ||= [plan, validation, topology].every(isSettled)
+  const judged = { plan: plan.data, validation, isStale, instances, blocker, isThere: isThere.current }
   return (
     <div class="two" style={{ marginTop: '24px' }}>
       <div class="stack">

@@ -18,12 +18,11 @@ function Both({ id, older, newer }: { id: string; older: RevisionRecord; newer: 
   const [before, after] = [older.content ?? '', newer.content ?? '']
   if (before === after) return <p class="empty">{words.same}</p>
   return (
-    <>
-      <DiffSummary workloadId={id} before={before} after={after} reported={null} isInvalid={false} />
+    <DiffSummary workloadId={id} before={before} after={after} reported={null} isInvalid={false}>
       <div class="pane flush">
         <CompareView before={before} after={after} sides={[nameRevision(older), nameRevision(newer)]} />
       </div>
-    </>
+    </DiffSummary>
   )
 }
 

@@ -1,21 +1,21 @@
 import type { ComponentChildren } from 'preact'
 import { ruleRisk } from '../../../lib/configs/diff/rules.ts'
+import { listDiffWords } from '../../../lib/configs/diff/words.ts'
 import { riskOfTakeOver, TAKES_OVER } from '../../../lib/configs/take-over.ts'
-import type { ConfigDiff } from '../../../lib/wire/diff.ts'
+import type { ConfigDiff, DiffWord } from '../../../lib/wire/diff.ts'
 import type { ComparedWith, ConfigPlan, RiskLevel, RiskScore } from '../../../lib/wire/plan.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { findingTexts, translated } from '../i18n/check-findings.ts'
 import { say } from '../i18n/define.ts'
 import { formatList } from '../i18n/format.ts'
 import type { Tone } from '../logic/diagnosis.ts'
-import { type DiffWord, listDiffWords } from '../logic/diff-words.ts'
 import { breakable } from '../parts/breakable.tsx'
 import { FailureNotice } from '../parts/failure.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Mark } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
 import { textKey } from '../state/use-debounced.ts'
-import { useResource } from '../state/use-resource.ts'
+import { isSettled, type Resource, useResource } from '../state/use-resource.ts'
 
 const TONES: Record<RiskLevel, Tone> = { none: 'ok', low: 'ok', medium: 'warn', high: 'bad' }
 
@@ -140,7 +140,7 @@ const SIGNS: Partial<Record<DiffWord['kind'], string>> = {
 const LINES_SHOWN = 12
 
 /** One line for each thing that a change does. */
-function Does({ lines }: { lines: readonly DiffWord[] }) {
+export function Does({ lines }: { lines: readonly DiffWord[] }) {
   const list = (some: readonly DiffWord[]) => (
     <ul class="does">
       {some.map((line, at) => (
@@ -227,16 +227,7 @@ const Unchanged = ({ reported, risk }: { reported: string | null; risk: Componen
     </NothingBefore>
   )
 
-/** What a change does, in words: added, removed, rerouted, risky. */
-export function DiffSummary({
-  workloadId,
-  before,
-  after,
-  reported,
-  isInvalid,
-  planned = null,
-  whyNothing = null,
-}: {
+interface DiffSummaryProps {
   workloadId: string
   before: string
   after: string
@@ -248,14 +239,39 @@ export function DiffSummary({
   planned?: Planned | null
   /** Why there is no `before`, where it is not that no config ran before; null where it is. */
   whyNothing?: string | null
-}) {
-  const words = say(changeTexts)
+  /** What stands below it: drawn once it is known what stands above, so that it is not pushed down. */
+  children?: ComponentChildren
+}
+
+/** What a change does, in words: added, removed, rerouted, risky. */
+export function DiffSummary(props: DiffSummaryProps) {
+  const { workloadId, before, after, children } = props
   const hasBoth = before.trim() !== '' && after.trim() !== '' && before !== after
   const diff = useResource(
     hasBoth ? `diff:${workloadId}:${textKey(before)}:${textKey(after)}` : null,
     (abort) =>
       api.diff({ base_yaml: before, target_yaml: after, context: { workload_id: workloadId } }, abort),
   )
+  return (
+    <>
+      <Told {...props} diff={diff} />
+      {isSettled(diff) && children}
+    </>
+  )
+}
+
+/** The same, from the answer. */
+function Told({
+  workloadId,
+  before,
+  after,
+  reported,
+  isInvalid,
+  planned = null,
+  whyNothing = null,
+  diff,
+}: DiffSummaryProps & { diff: Resource<ConfigDiff> }) {
+  const words = say(changeTexts)
   const plannedRisk = planned && <PlannedRisk of={planned} />
   if (before.trim() === '')
     return (

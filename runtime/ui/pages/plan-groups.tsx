@@ -16,7 +16,7 @@ import type { Failure } from '../state/api.ts'
 import { api } from '../state/endpoints.ts'
 import { lineOf } from '../state/names.ts'
 import { type Pages, usePages } from '../state/use-pages.ts'
-import { RiskMark } from './diff-summary.tsx'
+import { Does, RiskMark } from './diff-summary.tsx'
 
 /** Which groups: the address of their list, and what they change with. */
 interface Of {
@@ -199,6 +199,7 @@ export function PlanGroups({
           {group.compared_with === 'reported' && <p class="muted">{words.againstReported}</p>}
           {group.compared_with === 'nothing' && <p class="warn">{words.againstNothing}</p>}
           <GroupRisk of={group} />
+          <Does lines={group.does ?? []} />
           <GroupVariables of={of} group={group} />
           <OtherMatches of={group} />
           <GroupDiff of={of} group={group} />

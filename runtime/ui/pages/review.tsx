@@ -1,4 +1,4 @@
-import { useMemo } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { baseInWordsOf } from '../../../lib/configs/effective/base-of-report.ts'
 import { environmentOf } from '../../../lib/model/workload-states.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
@@ -14,7 +14,7 @@ import { titleOfRequest } from '../logic/requests.ts'
 import { workableHashOf } from '../logic/workloads.ts'
 import { CodeView, CompareView } from '../parts/code.tsx'
 import { unless } from '../parts/controls.tsx'
-import { Loaded } from '../parts/failure.tsx'
+import { Loaded, Waiting } from '../parts/failure.tsx'
 import { useStanding } from '../parts/fleet-standing.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
@@ -22,7 +22,7 @@ import { headingOf } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
 import { callOf } from '../state/names.ts'
 import { can, may } from '../state/session.ts'
-import { type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
+import { isSettled, type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
 import { DiffSummary, findsNobody } from './diff-summary.tsx'
 import { ReviewDecision } from './review-decision.tsx'
@@ -83,7 +83,12 @@ function useReview(workload: WorkloadRecord, approval: ApprovalRecord) {
     (abort) => api.topology(workload.id, abort),
     touchesWorkload(workload.id),
   )
-  return { validation, plan: plan.data, instances: topology.data?.instances ?? [] }
+  return {
+    validation,
+    plan: plan.data,
+    instances: topology.data?.instances ?? [],
+    isThere: isSettled(plan) && isSettled(topology),
+  }
 }
 
 /** What is to be known of a request that is open before anything else. */
@@ -128,7 +133,7 @@ function Deciding({
   validation,
   plan,
   instances,
-}: ReturnType<typeof useReview> & {
+}: Omit<ReturnType<typeof useReview>, 'isThere'> & {
   workload: WorkloadRecord
   approval: ApprovalRecord
   standing: Resource<FleetStanding>
@@ -177,6 +182,20 @@ function Deciding({
 const keptRisk = ({ risk }: ApprovalRecord) =>
   risk === undefined ? null : { risk_score: risk, compared_with: risk.compared_with }
 
+/** The draft beside what it replaces, line by line. */
+function Lines({ approval, before }: { approval: ApprovalRecord; before: ReturnType<typeof useBefore> }) {
+  const sides = [before.side, nameRequest(approval)] as const
+  return (
+    <div class="pane flush">
+      {before.text === '' ? (
+        <CodeView text={approval.draft_yaml} label={say(changeTexts).draft} />
+      ) : (
+        <CompareView before={before.text} after={approval.draft_yaml} sides={sides} />
+      )}
+    </div>
+  )
+}
+
 function Review({
   workload,
   approval,
@@ -192,6 +211,10 @@ function Review({
   const review = useReview(workload, approval)
   const standing = useStanding(workload.id)
   const { validation, plan } = review
+  // Drawn once it is there whom it reaches and what the policy says: what comes later pushes the rest aside.
+  const isThere = useRef(false)
+  isThere.current ||= review.isThere && isSettled(standing)
+  if (!isThere.current) return <Waiting />
   return (
     <>
       {!isClosed && <Notices workload={workload} approval={approval} plan={plan} standing={standing.data} />}
@@ -199,28 +222,17 @@ function Review({
         <div class="stack">
           {approval.draft_yaml === '' && <p class="muted">{words.draftNotKept}</p>}
           {before.isKnown && (
-            <>
-              <DiffSummary
-                workloadId={workload.id}
-                before={before.text}
-                after={approval.draft_yaml}
-                reported={before.isReported ? sayNotOurs(workload) : null}
-                isInvalid={validation.data !== null && !validation.data.valid}
-                planned={plan ?? keptRisk(approval)}
-                whyNothing={unless('config:read_content') ?? (isClosed ? words.beforeNotKept : null)}
-              />
-              <div class="pane flush">
-                {before.text === '' ? (
-                  <CodeView text={approval.draft_yaml} label={words.draft} />
-                ) : (
-                  <CompareView
-                    before={before.text}
-                    after={approval.draft_yaml}
-                    sides={[before.side, nameRequest(approval)]}
-                  />
-                )}
-              </div>
-            </>
+            <DiffSummary
+              workloadId={workload.id}
+              before={before.text}
+              after={approval.draft_yaml}
+              reported={before.isReported ? sayNotOurs(workload) : null}
+              isInvalid={validation.data !== null && !validation.data.valid}
+              planned={plan ?? keptRisk(approval)}
+              whyNothing={unless('config:read_content') ?? (isClosed ? words.beforeNotKept : null)}
+            >
+              <Lines approval={approval} before={before} />
+            </DiffSummary>
           )}
         </div>
         <Deciding
@@ -228,7 +240,9 @@ function Review({
           approval={approval}
           standing={standing}
           reload={of.reload}
-          {...review}
+          validation={validation}
+          plan={plan}
+          instances={review.instances}
         />
       </div>
     </>

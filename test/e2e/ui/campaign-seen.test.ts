@@ -63,6 +63,8 @@ test('the plan of a campaign says how many groups, values and lines are not show
   await expect.poll(() => groups.getByText('are not shown yet').count()).toBe(0)
   const large = groups.locator('.pane').last()
   await large.getByText(`${MANY} workloads of ${MANY + APART}, such as`).waitFor()
+  // What changes is said in words, before the lines of the diff.
+  await large.locator('.does').getByText('adds exporter debug/0', { exact: true }).waitFor()
   // Fifty values, and the others when they are asked for.
   const values = async () =>
     /^(.+) \(1 each, by identity\/host\.name\)/

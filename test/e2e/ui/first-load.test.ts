@@ -104,6 +104,20 @@ for (const width of [1440, 1024, 390])
     await context.close()
   })
 
+/** What comes on these pages comes into a place of its own. */
+for (const width of [1440, 1024, 390])
+  test(`neither a change, its review nor a comparison jumps while it loads, at ${width}`, async () => {
+    const { page, context } = await openPage({ width })
+    const found: string[] = []
+    for (const name of ['review', 'compare', 'change']) {
+      const { shifts } = await loadSlowly(page, scene.pages.find((one) => one.name === name)!.path)
+      const moved = shifts.reduce((sum, { value }) => sum + value, 0)
+      if (moved >= 0.1) found.push(`${name} by ${moved}: ${JSON.stringify(shifts, null, 1)}`)
+    }
+    expect(found).toEqual([])
+    await context.close()
+  })
+
 test('a page asks once for what it and the navigation show', async () => {
   const { page, context } = await openPage({})
   // What happens in the fleet meanwhile is read again, as it should be, and is not what is counted here.

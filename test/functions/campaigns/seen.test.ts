@@ -118,6 +118,14 @@ describe('a diff', () => {
     const [group] = (await scene.call(`GET /api/campaigns/${id}/groups`)).json as CampaignGroup[]
     expect(group!.diff.length).toBeLessThanOrEqual(20_000)
     expect(group!.diff_lines_left).toBeGreaterThan(1_000)
+    // What it does is told in words as well, as on the page of a single change; of very many as many as one reads.
+    expect(group!.does).toHaveLength(40)
+    expect(group!.does).toContainEqual({
+      kind: 'changesField',
+      path: 'exporters.debug/0.verbosity',
+      before: 'basic',
+      after: 'detailed',
+    })
     let text = group!.diff
     let left = group!.diff_lines_left
     let pagesRead = 0

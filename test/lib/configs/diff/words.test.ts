@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ConfigDiff } from '../../../lib/wire/diff.ts'
-import { listDiffWords } from '../../../runtime/ui/logic/diff-words.ts'
+import { listDiffWords } from '../../../../lib/configs/diff/words.ts'
+import type { ConfigDiff } from '../../../../lib/wire/diff.ts'
 
 const component = (category: string, id: string, more: object) => ({
   kind: 'modified',

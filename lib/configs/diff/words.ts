@@ -1,15 +1,4 @@
-import type { ConfigDiff, DiffComponent } from '../../../lib/wire/diff.ts'
-
-/** One line of the summary, before it is put into a language. */
-export type DiffWord =
-  | { kind: 'addsComponent' | 'removesComponent'; name: string }
-  | { kind: 'renames'; name: string; to: string }
-  | { kind: 'addsDestination'; name: string; addresses: readonly string[] }
-  | { kind: 'addsSampler'; name: string; percent: number; signals: readonly string[] }
-  | { kind: 'changesField'; path: string; before: string | null; after: string | null }
-  | { kind: 'addsPipeline' | 'removesPipeline' | 'reorders'; name: string }
-  | { kind: 'routes' | 'unroutes'; signal: string; name: string }
-  | { kind: 'keeps' | 'losesSignal'; signal: string }
+import type { ConfigDiff, DiffComponent, DiffWord } from '../../wire/diff.ts'
 
 const FIELDS_MAX = 40
 const singular = (category: string) => category.replace(/s$/, '')
