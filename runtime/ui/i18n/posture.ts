@@ -8,6 +8,7 @@ export const postureTexts = defineTexts({
     recommended: 'Recommended version',
     recommendedHint:
       'For example 0.149.0. Fleet, versions, drift, alerts and reports are all measured by it; empty leaves it to the service’s MIN_AGENT_VERSION.',
+    recommendedChange: 'Recommend another version',
     recommendedSave: 'Recommend',
     recommendedSaved: 'Stored. The fleet is measured by it now.',
     recommendedSame: 'This is what counts already.',
@@ -122,6 +123,7 @@ export const postureTexts = defineTexts({
     recommended: 'Version recommandée',
     recommendedHint:
       'Par exemple 0.149.0. Parc, versions, écarts, alertes et rapports s’y mesurent tous ; vide, c’est MIN_AGENT_VERSION du service qui vaut.',
+    recommendedChange: 'Recommander une autre version',
     recommendedSave: 'Recommander',
     recommendedSaved: 'Enregistrée. Le parc s’y mesure désormais.',
     recommendedSame: 'C’est déjà celle qui vaut.',

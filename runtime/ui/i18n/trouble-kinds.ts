@@ -5,10 +5,11 @@ import { defineTexts } from './define.ts'
 export const kindTexts = defineTexts({
   en: {
     kinds: 'Kinds of trouble',
+    lead: 'In trouble:',
     kind: {
       disconnected: 'disconnected',
-      unhealthy: 'most or all unhealthy',
-      some_unhealthy: 'partly unhealthy',
+      unhealthy: 'unhealthy',
+      some_unhealthy: 'unhealthy in part',
       push_failed: 'config failed',
       rollout_halted: 'rollout halted',
       rolled_back: 'rolled back',
@@ -22,9 +23,10 @@ export const kindTexts = defineTexts({
   },
   fr: {
     kinds: 'Sortes de problèmes',
+    lead: 'En difficulté :',
     kind: {
       disconnected: 'déconnectés',
-      unhealthy: 'en défaut, tous ou presque',
+      unhealthy: 'en défaut',
       some_unhealthy: 'en partie en défaut',
       push_failed: 'config échouée',
       rollout_halted: 'déploiement arrêté',

@@ -7,6 +7,9 @@ function raiseSmall(counts: readonly number[], least: number): number[] {
   return heights
 }
 
+/** No count is raised to a larger part of its own bar: one of few is not to look like half of them. */
+const RAISED_SHARE_MAX = 0.1
+
 /**
  * The heights of bars that are drawn over each other: each series includes those after it, so that the last one, drawn
  * in front, shows its own values. A count that is not 0 is at least `leastShare` of the highest bar, so that it is seen:
@@ -16,7 +19,7 @@ export function stackBars(series: readonly (readonly number[])[], leastShare = 0
   const bars = (series[0] ?? []).map((_, index) => series.map((values) => values[index] ?? 0))
   const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0)
   const least = leastShare * Math.max(0, ...bars.map(sumOf))
-  const heights = bars.map((counts) => raiseSmall(counts, least))
+  const heights = bars.map((counts) => raiseSmall(counts, Math.min(least, RAISED_SHARE_MAX * sumOf(counts))))
   return series.map((_, at) => heights.map((bar) => sumOf(bar.slice(at))))
 }
 

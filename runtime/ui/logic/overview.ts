@@ -56,6 +56,38 @@ export function toHealthBars({ since, bucket_seconds: seconds, window, buckets }
   }
 }
 
+/** Where what is not well is a smaller part of the fleet at every time, it is drawn alone. */
+const ALONE_BELOW = 0.1
+
+/**
+ * What is drawn of each state, where each workload is drawn once: those of which no instance is healthy are counted among
+ * the degraded too. Nine of fifteen hundred would be no line beside those that are well: where so few are not, these are
+ * drawn alone, on an axis that counts them.
+ */
+export function toDrawn(bars: ReturnType<typeof toHealthBars>): {
+  values: Record<CountedState, number[]>
+  isUnwellAlone: boolean
+} {
+  const { connected, disconnected, leaving, all_unhealthy: sick } = bars
+  const degraded = bars.degraded.map((count, at) => count - (sick[at] ?? 0))
+  const unwell = connected.map((_, at) =>
+    [degraded, sick, disconnected, leaving].reduce((sum, counts) => sum + (counts[at] ?? 0), 0),
+  )
+  const isUnwellAlone =
+    unwell.some((count) => count > 0) &&
+    unwell.every((count, at) => count <= ALONE_BELOW * (count + (connected[at] ?? 0)))
+  return {
+    values: {
+      connected: isUnwellAlone ? connected.map(() => 0) : connected,
+      degraded,
+      all_unhealthy: sick,
+      disconnected,
+      leaving,
+    },
+    isUnwellAlone,
+  }
+}
+
 /** How bad it is now: a loud trouble or a critical alert is, an alert whose cause has gone is nothing. */
 function toneNow({ loud_count: loud, troubled_count: troubled, alerts }: FleetSummary): Tone {
   if (loud > 0 || alerts.critical_count > 0) return 'bad'

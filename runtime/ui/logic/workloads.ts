@@ -52,20 +52,20 @@ export const otherwiseRunning = (workload: WorkloadRecord): RunningConfigs | und
     ? workload.running_configs
     : undefined
 
-/** The counters of the fleet page, each a filter. */
+/** The counters of the fleet page, each a filter. All are always there, so that each has its place. */
 export const FLEET_FILTERS = {
   connected: (w) => presenceOf(w) === 'connected',
   degraded: (w) => presenceOf(w) === 'degraded',
+  // A part of those before it, which its name says.
+  all_unhealthy: (w) => shownStatusOf(w) === 'all_unhealthy',
   disconnected: (w) => presenceOf(w) === 'disconnected',
+  leaving: (w) => presenceOf(w) === 'leaving',
   drifted: isDrifted,
   applying: (w) => configStateOf(w) === 'applying' || w.applying_instance_count > 0,
   outdated: (w) => w.version_outdated === true,
   alerts: (w) => w.open_alert_count > 0,
   approval: (w) => w.waiting_approval_count > 0,
   wrong: (w) => troubleNow(w) !== null,
-  // Last, as they are there now and then only: no other counter is to move for them.
-  all_unhealthy: (w) => shownStatusOf(w) === 'all_unhealthy',
-  leaving: (w) => presenceOf(w) === 'leaving',
 } satisfies Record<string, (workload: WorkloadRecord) => boolean>
 
 /** One of the counters of the fleet page. */

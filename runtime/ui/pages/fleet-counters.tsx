@@ -3,7 +3,7 @@ import { say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
 import { formatNumber, tick } from '../i18n/format.ts'
 import { toHealthLines } from '../logic/overview.ts'
-import { type CountedState, isRare, PRESENCE_LOOK } from '../logic/presence.ts'
+import { type CountedState, PRESENCE_LOOK } from '../logic/presence.ts'
 import { FLEET_FILTERS, type FleetFilter } from '../logic/workloads.ts'
 import { Sparkline } from '../parts/sparkline.tsx'
 import { api } from '../state/endpoints.ts'
@@ -100,9 +100,6 @@ export function FleetCounters({ current }: { current: FleetFilter | null }) {
     const number = countOf(id)
     return number === undefined ? 'pending' : number === 0 ? 'zero' : toneOf(id)
   }
-  const shown = (Object.keys(FLEET_FILTERS) as FleetFilter[]).filter(
-    (id) => !isRare(id) || (countOf(id) ?? 0) > 0 || current === id,
-  )
   return (
     <nav aria-label={words.counters} aria-busy={!isWhole}>
       {isWhole ? <Pulse {...counted} /> : <div class="pulse" aria-hidden="true" />}
@@ -113,11 +110,11 @@ export function FleetCounters({ current }: { current: FleetFilter | null }) {
             <span>{words.all}</span>
           </a>
         </li>
-        {shown.map((id) => (
-          <li key={id} class={`${lookOf(id)}${isRare(id) ? ' rare' : ''}`}>
+        {(Object.keys(FLEET_FILTERS) as FleetFilter[]).map((id) => (
+          <li key={id} class={lookOf(id)}>
             <a href={hrefWith({ show: id })} aria-current={current === id ? 'true' : undefined}>
               <strong>{show(countOf(id))}</strong>
-              <span>{words[id]}</span>
+              <span>{id === 'all_unhealthy' ? words.allUnhealthyOfThem : words[id]}</span>
               {isState(id) && (
                 // Its room is there from the start, so that nothing moves when it comes.
                 <Sparkline

@@ -37,6 +37,9 @@ export function FleetKinds({ search }: { search: string }) {
   return (
     <nav aria-label={words.kinds}>
       <ul class="chips kinds">
+        <li class="muted lead" aria-hidden="true">
+          {words.lead}
+        </li>
         {shown.map((kind) => {
           const own = termsOf(kind)
           const isChosen =

@@ -19,7 +19,15 @@ import { describeFleet, listSome, overviewTexts } from '../i18n/overview.ts'
 import { describeShared } from '../i18n/trouble.ts'
 import { touchesChanges } from '../logic/change-frames.ts'
 import { hrefOfMoment } from '../logic/moments.ts'
-import { countedSince, isMade, judgeFleet, toHealthBars, toneOf, windowOf } from '../logic/overview.ts'
+import {
+  countedSince,
+  isMade,
+  judgeFleet,
+  toDrawn,
+  toHealthBars,
+  toneOf,
+  windowOf,
+} from '../logic/overview.ts'
 import { COUNTED_STATES, type CountedState, isRare, PRESENCE_LOOK } from '../logic/presence.ts'
 import { causeHref, nameOfSubject, sayAlert, useNamesOf } from '../parts/alert-table.tsx'
 import { ChangeList } from '../parts/change-list.tsx'
@@ -84,20 +92,18 @@ function Shares({ of }: { of: FleetSummary['counts'] }) {
 function OverTime({ health }: { health: FleetHealth }) {
   const words = say(overviewTexts)
   const bars = useMemo(() => toHealthBars(health), [health])
+  const drawn = useMemo(() => toDrawn(bars), [bars])
   const spoken = language.value
   const series = useMemo(
     () =>
       COUNTED_STATES.filter((state) => !isRare(state) || bars[state].some((count) => count > 0)).map(
         (state) => {
           const [tone, shape] = PRESENCE_LOOK[state]
-          const counts = bars[state]
-          // Each workload is drawn once: those of which no instance is healthy are counted among the degraded too.
-          const values =
-            state === 'degraded' ? counts.map((count, at) => count - (bars.all_unhealthy[at] ?? 0)) : counts
-          return { name: nameState(state), values, counts, color: `--${tone}`, shape }
+          const name = nameState(state)
+          return { name, values: drawn.values[state], counts: bars[state], color: `--${tone}`, shape }
         },
       ),
-    [bars, spoken],
+    [bars, drawn, spoken],
   )
   if (bars.times.length === 0) return <p class="muted">{words.noChart}</p>
   const since = countedSince(health)
@@ -112,7 +118,8 @@ function OverTime({ health }: { health: FleetHealth }) {
         hrefOf={hrefOfMoment}
       />
       <p class="muted small">
-        {words.gap} {since !== null && words.countedSince(formatExact(since))}
+        {drawn.isUnwellAlone && <b>{words.unwellAlone}</b>} {words.gap}{' '}
+        {since !== null && words.countedSince(formatExact(since))}
       </p>
     </div>
   )

@@ -227,21 +227,25 @@ function Recommended({ of, onStored }: { of: RecommendedVersion; onStored: () =>
     <>
       <p class="muted">{of.version === '' ? from : `${words.recommendedIs(of.version)} · ${from}`}</p>
       {may('settings:manage') && (
-        <form
-          class="form"
-          style={{ margin: '20px 0' }}
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (wanted.value.trim() !== stored) void submit()
-          }}
-        >
-          <TextField label={words.recommended} hint={words.recommendedHint} {...bind(wanted)} />
-          <div class="actions">
-            <Action isSubmit reason={wanted.value.trim() === stored ? words.recommendedSame : null}>
-              {words.recommendedSave}
-            </Action>
-          </div>
-        </form>
+        // Where a version is recommended, the page begins with how the fleet stands to it.
+        <details class="spaced" open={of.version === ''}>
+          <summary>{words.recommendedChange}</summary>
+          <form
+            class="form"
+            style={{ margin: '12px 0' }}
+            onSubmit={(event) => {
+              event.preventDefault()
+              if (wanted.value.trim() !== stored) void submit()
+            }}
+          >
+            <TextField label={words.recommended} hint={words.recommendedHint} {...bind(wanted)} />
+            <div class="actions">
+              <Action isSubmit reason={wanted.value.trim() === stored ? words.recommendedSame : null}>
+                {words.recommendedSave}
+              </Action>
+            </div>
+          </form>
+        </details>
       )}
     </>
   )

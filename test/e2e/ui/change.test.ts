@@ -150,7 +150,7 @@ describe('a change', () => {
     await approveAndPush(page)
     await page.getByText(/of 2 instances could not apply it/).waitFor()
     await page.getByText(/The automatic rollback (went|is going) back to/).waitFor()
-    await page.getByText('kafka is not part of this collector').first().waitFor()
+    await page.getByText('nosuchvendor is not part of this collector').first().waitFor()
     await page.goto(`/workloads/${id}`)
     await page.getByText(/The automatic rollback went back to/).waitFor()
     await Promise.all(fragile.map((agent) => agent.stop()))

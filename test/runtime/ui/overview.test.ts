@@ -11,6 +11,7 @@ import {
   countedSince,
   isMade,
   judgeFleet,
+  toDrawn,
   toHealthBars,
   toHealthLines,
   toneOf,
@@ -302,6 +303,30 @@ describe('the numbers of the overview', () => {
     expect(bars.leaving.at(-1)).toBe(4)
     const empty = { window: '1h' as const, bucket_seconds: 300, since: start(0), buckets: [] }
     expect(toHealthBars(empty).times).toEqual([])
+  })
+
+  test('draw what is not well alone where it is a small part at every time, so that the axis counts it', () => {
+    const bars = (unwell: number) => ({
+      times: [0, 1],
+      connected: [45, 1_538],
+      degraded: [0, 9],
+      all_unhealthy: [0, 8],
+      disconnected: [unwell, 0],
+      leaving: [0, 0],
+    })
+    const { values, isUnwellAlone } = toDrawn(bars(1))
+    expect(isUnwellAlone).toBe(true)
+    // Each is drawn once, and what is said of them stays what was counted.
+    expect(values).toEqual({
+      connected: [0, 0],
+      degraded: [0, 1],
+      all_unhealthy: [0, 8],
+      disconnected: [1, 0],
+      leaving: [0, 0],
+    })
+    expect(toDrawn(bars(12))).toMatchObject({ isUnwellAlone: false, values: { connected: [45, 1_538] } })
+    const well = { ...bars(0), degraded: [0, 0], all_unhealthy: [0, 0] }
+    expect(toDrawn(well)).toMatchObject({ isUnwellAlone: false, values: { connected: [45, 1_538] } })
   })
 })
 

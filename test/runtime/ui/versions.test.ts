@@ -133,6 +133,19 @@ describe('the bars of a chart', () => {
       0.05,
     )
     expect(down).toEqual([200, 0, 0])
-    expect(well).toEqual([4_000, 4_000, 200])
+    expect(well).toEqual([4_000, 4_000, 1])
+  })
+
+  it('never show one of few as half of them, however many there were later', () => {
+    const [well, down] = stackBars(
+      [
+        [45, 1_538],
+        [1, 9],
+      ],
+      0.04,
+    )
+    expect(well![0]).toBe(46)
+    expect(down![0]).toBeCloseTo(4.6)
+    expect(down![1]).toBeLessThan(0.05 * well![1]!)
   })
 })
