@@ -1,3 +1,4 @@
+import { refuseByHand } from '../../lib/fleet-configs/kept-in-git.ts'
 import { readVersion, VERSION_ERRORS } from '../../lib/fleet-configs/read-version.ts'
 import { toVersionRecord } from '../../lib/fleet-configs/records.ts'
 import { storeVersion } from '../../lib/fleet-configs/store-version.ts'
@@ -43,6 +44,9 @@ export default defineHttp({
       const stands = await lockFleetConfig(tx, config.id)
       if (stands === null) return { ok: false, code: 'fleet-config-not-found' }
       if (!(await stillCovers(tx, actor, 'config:create', stands))) return { ok: false, code: 'out-of-scope' }
+      // Git may have taken it since it was read.
+      const managed = await refuseByHand(tx, config.id)
+      if (managed !== null) return managed
       const next = await storeVersion(tx, { ...version, meaning: read.meaning })
       if (!next.ok) return next
       const { number } = next

@@ -1,9 +1,10 @@
+import { refuseByHand } from '../../lib/fleet-configs/kept-in-git.ts'
 import { stillCovers } from '../../lib/identity/still-may.ts'
 import { endAutoApplies } from '../../lib/store/auto-apply.ts'
 import { deleteFleetConfig, lockFleetConfig } from '../../lib/store/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { noContent, problem } from '../../runtime/reply.ts'
+import { noContent, problem, problemOf } from '../../runtime/reply.ts'
 import {
   findFleetConfig,
   fleetConfigParams,
@@ -41,6 +42,8 @@ export default defineHttp({
       const stands = await lockFleetConfig(tx, config.id)
       if (stands !== null && !(await stillCovers(tx, actor, 'config:create', stands)))
         return { ok: false, code: 'out-of-scope' }
+      const managed = await refuseByHand(tx, config.id)
+      if (managed !== null) return managed
       if (!(await deleteFleetConfig(tx, config.id))) return { ok: false, code: 'fleet-config-in-use' }
       await endAutoApplies(tx, {
         fleetConfigId: config.id,
@@ -60,7 +63,7 @@ export default defineHttp({
     if (!removed.ok && removed.code === 'audit-unavailable') return auditUnavailable(removed)
     await ctx.fleetConfigs.load()
     if (removed.ok) return noContent()
-    if (removed.code === 'out-of-scope') return problem(removed.code)
+    if (removed.code === 'out-of-scope' || removed.code === 'fleet-config-managed') return problemOf(removed)
     return findFleetConfig(ctx, params.id) === null
       ? problem('fleet-config-not-found')
       : problem('fleet-config-in-use', { count: 1 })

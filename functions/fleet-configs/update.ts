@@ -1,5 +1,6 @@
 import { isBoundByAutoApply } from '../../lib/fleet-configs/bound-by-auto-apply.ts'
 import { FLEET_CONFIGS_WIDTH_MAX } from '../../lib/fleet-configs/fleet-configs.ts'
+import { refuseByHand } from '../../lib/fleet-configs/kept-in-git.ts'
 import { toFleetConfigRecord } from '../../lib/fleet-configs/records.ts'
 import { storeDefinition } from '../../lib/fleet-configs/store-definition.ts'
 import { stillCovers } from '../../lib/identity/still-may.ts'
@@ -60,6 +61,8 @@ export default defineHttp({
       // Somebody else may have widened the selector in this moment: what is not one's own is not taken back.
       if (stands !== null && !(await stillCovers(tx, actor, 'config:create', stands)))
         return { ok: false, code: 'out-of-scope' }
+      const managed = await refuseByHand(tx, before.id)
+      if (managed !== null) return managed
       if (stands !== null && (await isBoundByAutoApply(tx, stands, read.fields)))
         return { ok: false, code: 'auto-apply-in-force' }
       const change = { id: before.id, ...read.fields, updatedAt: ctx.clock.now() }
@@ -76,7 +79,7 @@ export default defineHttp({
     await ctx.fleetConfigs.load()
     const config = findFleetConfig(ctx, params.id)
     if (config === null) return problem('fleet-config-not-found')
-    if (!stored.ok) return problem(stored.code)
+    if (!stored.ok) return problemOf(stored)
     await ctx.fleetConfigs.storeMemberships()
     const counts = await ctx.fleetConfigs.counts()
     return json(toFleetConfigRecord(ctx.fleetConfigs, config, counts))

@@ -6,7 +6,7 @@ import { listBecause } from '../changes/approval-help.ts'
 import { type ApprovalActor, refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
 import { refuseDiscounted, whyNotCounted } from '../changes/judge-approvals.ts'
 import { toAutoApplyNews } from '../changes/news.ts'
-import { refuseOverGit } from '../fleet-configs/kept-in-git.ts'
+import { refuseByHand, refuseOverGit } from '../fleet-configs/kept-in-git.ts'
 import { randomHex } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import {
@@ -18,7 +18,6 @@ import {
 } from '../store/auto-apply.ts'
 import { wasVersionRolledBack } from '../store/fleet-config-history.ts'
 import { lockFleetConfig, type StoredFleetConfig, updateFleetConfig } from '../store/fleet-configs.ts'
-import { findManagedFleetConfig } from '../store/managed-fleet-configs.ts'
 import type { AutoApplyStatus } from '../wire/auto-apply.ts'
 import type { ChangeEvent } from '../wire/news.ts'
 import { listValueAuthorsOfRequest, readAutoApplyStanding } from './approval.ts'
@@ -189,8 +188,7 @@ async function refuseOtherThanGit(
   const other = await refuseOverGit(tx, { fleetConfigId: config.id, number })
   if (other !== null) return other
   if (config.priority === priority && isDeepStrictEqual(config.selector, selector)) return null
-  const managed = await findManagedFleetConfig(tx, config.id)
-  return managed === null ? null : refuse('fleet-config-managed', { owner: managed.owner })
+  return refuseByHand(tx, config.id)
 }
 
 /**

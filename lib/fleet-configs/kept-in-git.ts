@@ -6,6 +6,15 @@ import {
   hasBroughtFromGit,
 } from '../store/managed-fleet-configs.ts'
 
+/** Refuse to change by hand what is kept in Git, as it is under the lock of the fleet config; null where nobody keeps it there. */
+export async function refuseByHand(
+  tx: Db,
+  fleetConfigId: string,
+): Promise<Refusal<'fleet-config-managed'> | null> {
+  const managed = await findManagedFleetConfig(tx, fleetConfigId)
+  return managed === null ? null : refuse('fleet-config-managed', { owner: managed.owner })
+}
+
 /**
  * Refuse to bring workloads another version of a fleet config than the one that Git asks for; null where it is that one,
  * nobody keeps the fleet config in Git, or no workload has got a version of Git's yet: whoever may only ask stops nobody.

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { keepManagedFleetConfig } from '../../../lib/store/managed-fleet-configs.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
@@ -83,6 +84,45 @@ async function draft(number: number, more: object = {}) {
   return scene.call('POST /api/campaigns', { name: `By hand to ${number}`, change, scope: {}, ...more })
 }
 const MANAGED = { status: 409, json: { code: 'fleet_config_managed', owner: 'platform' } }
+
+it.each([
+  ['its versions', 'POST', '/versions', { content: configYaml(2), comment: 'mine' }],
+  [
+    'its selector',
+    'PUT',
+    '',
+    { name: 'Own', selector: { match_labels: { 'muster/own': 'c' } }, priority: 1 },
+  ],
+  ['all of it', 'DELETE', '', undefined],
+])('who changes %s by hand while Git takes the fleet config is refused', async (_, method, rest, body) => {
+  const made = await scene.call('POST /api/fleet-configs', {
+    name: 'Own',
+    selector: { match_labels: { 'muster/own': 'b' } },
+    priority: 1,
+  })
+  expect(made.status, JSON.stringify(made.json)).toBe(201)
+  const { id } = made.json as { id: string }
+  const first = { content: configYaml(1), comment: 'first' }
+  expect((await scene.call(`POST /api/fleet-configs/${id}/versions`, first)).status).toBe(201)
+  const tried = await database.pool.transaction('git', async (tx) => {
+    await tx.query('select from fleet_configs where id = $1 for update', [id])
+    const answer = scene.call(`${method} /api/fleet-configs/${id}${rest}`, body)
+    const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    await expect.poll(() => database.pool.query(waiting)).toHaveLength(1)
+    const of = {
+      fleetConfigId: id,
+      owner: 'platform',
+      wishHash: '0'.repeat(64),
+      version: 1,
+      commitSha: '',
+      commitAuthor: '',
+    }
+    const by = { appliedAt: scene.ctx.clock.now(), appliedBy: admin.email, appliedById: admin.userId }
+    await keepManagedFleetConfig(tx, { ...of, ...by })
+    return { answer }
+  })
+  expect(await tried.answer).toMatchObject(MANAGED)
+})
 
 it('no campaign brings another version than Git asks for, also one that was made before', async () => {
   await scene.carry(1)
