@@ -4,6 +4,7 @@ import { formatNumber } from './format.ts'
 /** Texts that several pages use. */
 export const commonTexts = defineTexts({
   en: {
+    moreFilters: 'More filters',
     firstOf: (shown: number, all: number) => `The first ${formatNumber(shown)} of ${formatNumber(all)}.`,
     showMore: 'Show more',
     shownTo: (right: string, permission: string) =>
@@ -86,6 +87,7 @@ export const commonTexts = defineTexts({
     settling: 'not ready yet',
   },
   fr: {
+    moreFilters: 'Plus de filtres',
     firstOf: (shown: number, all: number) => `Les ${formatNumber(shown)} premiers sur ${formatNumber(all)}.`,
     showMore: 'En montrer plus',
     shownTo: (right: string, permission: string) =>

@@ -255,6 +255,8 @@ export const workloadTexts = defineTexts({
     undescribedTitle:
       'It is connected and belongs here, but has not said what it is since the service started.',
     noInstances: 'No live instance.',
+    order: 'Order',
+    oddFirst: 'The odd ones first',
     noInstanceFits: 'No instance fits.',
     findInstance: 'Find instances by name, version, config or state',
     foundInstances: (found: number, all: number) => `${formatNumber(found)} of ${formatNumber(all)}`,
@@ -529,6 +531,8 @@ export const workloadTexts = defineTexts({
     undescribedTitle:
       'Elle est connectée et en fait partie, mais n’a pas dit ce qu’elle est depuis le démarrage du service.',
     noInstances: 'Aucune instance vivante.',
+    order: 'Ordre',
+    oddFirst: 'Ce qui sort du lot d’abord',
     noInstanceFits: 'Aucune instance ne correspond.',
     findInstance: 'Chercher par nom, version, config ou état',
     foundInstances: (found: number, all: number) => `${formatNumber(found)} sur ${formatNumber(all)}`,

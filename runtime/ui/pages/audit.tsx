@@ -18,6 +18,7 @@ import { Action, TextField } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { NamedFact, peopleIn, usePeople } from '../parts/fact-value.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { Filters } from '../parts/filters.tsx'
 import { Head, Pairs } from '../parts/page.tsx'
 import { Moment } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
@@ -242,18 +243,21 @@ function columnsOf(people: ReadonlyMap<string, string>): TableColumn<AuditEventR
 }
 
 /** The fields that the address is filtered by. */
-function Filters() {
+function AuditFilters() {
   const words = say(auditTexts)
   const isSignIns = query.value.get('action') === SIGN_INS
   const bound = (key: string) => ({
     value: query.value.get(key) ?? '',
     onValue: (value: string) => setQuery({ [key]: value, offset: null }),
   })
+  const [person, ...others] = FILTERS
+  const fieldOf = (key: (typeof FILTERS)[number]) => (
+    <TextField key={key} label={words[key]} hint={words.hint[key]} {...bound(key)} />
+  )
+  const isSet = [...others, 'from', 'to'].some((key) => query.value.has(key))
   return (
-    <div class="tools filters" style={{ marginTop: '20px' }}>
-      {FILTERS.map((key) => (
-        <TextField key={key} label={words[key]} hint={words.hint[key]} {...bound(key)} />
-      ))}
+    <Filters first={fieldOf(person)} isSet={isSet}>
+      {others.map(fieldOf)}
       {(['from', 'to'] as const).map((key) => (
         <TextField
           key={key}
@@ -271,7 +275,7 @@ function Filters() {
       >
         {words.signIns}
       </button>
-    </div>
+    </Filters>
   )
 }
 
@@ -318,7 +322,7 @@ export function AuditPage() {
         <Action onClick={() => void verify()}>{isBusy ? words.verifying : words.verify}</Action>
       </Head>
       {found && <Verified found={found} />}
-      <Filters />
+      <AuditFilters />
       <p class="muted small">{words.zone(Intl.DateTimeFormat().resolvedOptions().timeZone)}</p>
       <Loaded of={page}>{(data) => <Events page={data} offset={offset} />}</Loaded>
     </>

@@ -8,6 +8,7 @@ import { fromLocalField, toLocalField } from '../logic/moments.ts'
 import { ChangeList } from '../parts/change-list.tsx'
 import { Action, Select, TextField } from '../parts/controls.tsx'
 import { FailureNotice, Waiting } from '../parts/failure.tsx'
+import { Filters } from '../parts/filters.tsx'
 import { Head } from '../parts/page.tsx'
 import { PolicyWaits } from '../parts/policy-waits.tsx'
 import { api } from '../state/endpoints.ts'
@@ -15,7 +16,6 @@ import { query, setQuery } from '../state/router.ts'
 import { can } from '../state/session.ts'
 import { useDebounced } from '../state/use-debounced.ts'
 import { usePages } from '../state/use-pages.ts'
-import { isNarrow } from '../state/viewport.ts'
 
 const FILTERS = ['text', 'workload', 'person', 'kind', 'outcome', 'from', 'to'] as const
 
@@ -25,7 +25,7 @@ function readFilter(search: string): Record<string, string | undefined> {
   return Object.fromEntries(FILTERS.map((key) => [key, wanted.get(key) || undefined]))
 }
 
-function Filters() {
+function ChangeFilters() {
   const words = say(changeFeedTexts)
   const bound = (key: (typeof FILTERS)[number]) => ({
     value: query.value.get(key) ?? '',
@@ -35,8 +35,9 @@ function Filters() {
     value: toLocalField(query.value.get(key) ?? ''),
     onValue: (value: string) => setQuery({ [key]: fromLocalField(value) }),
   })
-  const rest = (
-    <>
+  const isSet = FILTERS.some((key) => key !== 'text' && query.value.has(key))
+  return (
+    <Filters isSet={isSet} first={<TextField label={words.text} hint={words.textHint} {...bound('text')} />}>
       <TextField label={words.workload} hint={words.workloadHint} {...bound('workload')} />
       <TextField label={words.person} hint={words.personHint} {...bound('person')} />
       <Select
@@ -54,22 +55,7 @@ function Filters() {
       />
       <TextField label={words.from} type="datetime-local" {...time('from')} />
       <TextField label={words.to} type="datetime-local" {...time('to')} />
-    </>
-  )
-  // On a phone they would be all that is seen; one that is set is shown.
-  const isSet = FILTERS.some((key) => key !== 'text' && query.value.has(key))
-  return (
-    <div class="tools filters">
-      <TextField label={words.text} hint={words.textHint} {...bound('text')} />
-      {isNarrow.value ? (
-        <details open={isSet}>
-          <summary>{words.moreFilters}</summary>
-          <div class="tools filters">{rest}</div>
-        </details>
-      ) : (
-        rest
-      )}
-    </div>
+    </Filters>
   )
 }
 
@@ -89,7 +75,7 @@ export function ChangesPage() {
       <Head title={words.title} />
       <p class="muted">{words.lead}</p>
       <PolicyWaits isAsked={can('config_safety.approvals')} />
-      <Filters />
+      <ChangeFilters />
       {isFiltered && (
         <p>
           <a class="link" href="/changes">

@@ -6,6 +6,7 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { countValues, type InstanceSort, instanceName, sortInstances } from '../logic/instances.ts'
+import { Select } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { ConfigCell, MatchesCell, whyFailed } from '../parts/instance-cells.tsx'
 import { fitsSearch, InstanceSearch } from '../parts/instance-search.tsx'
@@ -14,6 +15,7 @@ import { Ago, HealthMark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { query, setQuery } from '../state/router.ts'
 import { usePolling } from '../state/use-polling.ts'
+import { isNarrow } from '../state/viewport.ts'
 import type { TabProps } from './workload.tsx'
 
 /** How often the times of a workload's instances are fetched again, and for how many at most. */
@@ -54,6 +56,21 @@ function SortHeading({ id, title, order }: { id: ColumnId; title: string; order:
       {title}
       {isMine && <span aria-hidden="true">{order.isDescending ? ' ↓' : ' ↑'}</span>}
     </button>
+  )
+}
+
+/** In which order they stand, where there are no headings. */
+function SortField({ order }: { order: Order }) {
+  const words = say(workloadTexts)
+  const columns = COLUMNS.map((id) => [id, words.column[id]] as const)
+  return (
+    <Select
+      isBare
+      label={words.order}
+      value={order.sort}
+      options={[['odd', words.oddFirst], ...columns]}
+      onValue={(sort) => setQuery({ sort: sort === 'odd' ? null : sort })}
+    />
   )
 }
 
@@ -114,7 +131,8 @@ function columnsOf(
   const hasFaults = instances.some((instance) => describeFault(instance) !== '')
   return COLUMNS.filter((id) => id !== 'why' || hasFaults).map((id) => ({
     ...cells[id],
-    title: <SortHeading id={id} title={column[id]} order={order} />,
+    // On a phone there are no headings, and a field orders them.
+    title: isNarrow.value ? column[id] : <SortHeading id={id} title={column[id]} order={order} />,
     sort: order.sort === id ? (order.isDescending ? 'descending' : 'ascending') : undefined,
   }))
 }
@@ -150,6 +168,7 @@ function Instances({ workload, topology }: { workload: WorkloadRecord; topology:
       {instances.length > 1 && (
         <div class="tools">
           <InstanceSearch found={found.length} all={instances.length} />
+          {isNarrow.value && <SortField order={order} />}
         </div>
       )}
       {found.length === 0 ? (

@@ -209,3 +209,35 @@ describe('on a desk', () => {
     await service.api.call('DELETE', '/api/freeze')
   })
 })
+
+test('the audit begins with its events, and its filters open where they are wanted', async () => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto('/audit')
+  const first = page.locator('.stacked tbody tr').first()
+  await first.waitFor()
+  expect((await first.boundingBox())?.y).toBeLessThan(480)
+  const action = page.getByLabel('Action', { exact: true })
+  expect(await action.isVisible()).toBe(false)
+  await page.getByText('More filters').click()
+  await action.fill('push')
+  await expect.poll(() => new URL(page.url()).search).toContain('action=push')
+  // What narrows it is in sight, also after a reload.
+  await page.reload()
+  await action.waitFor()
+})
+
+test('instances have no block of headings above them, and a field orders them', async () => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`/workloads/${id}/instances`)
+  const rows = page.locator('.stacked tbody tr')
+  await rows.first().waitFor()
+  const top = async (of: string) => (await page.locator(of).first().boundingBox())?.y ?? Number.NaN
+  expect((await top('.stacked tbody tr')) - (await top('.stacked'))).toBeLessThan(8)
+  const names = () => rows.locator('.name').allTextContents()
+  const odd = await names()
+  await page.getByLabel('Order', { exact: true }).selectOption('Instance')
+  await expect.poll(() => new URL(page.url()).search).toBe('?sort=instance')
+  await expect.poll(names).toEqual([...odd].sort())
+  await page.getByLabel('Order', { exact: true }).selectOption('The odd ones first')
+  await expect.poll(names).toEqual(odd)
+})

@@ -263,3 +263,26 @@ test('while only a part of the fleet is there its counters say what the server c
   await counters.getByRole('link', { name: /^0 ?drifted/ }).waitFor()
   await seen.context.close()
 })
+
+test('how many wait for somebody stands within its line of the navigation, in French too', async () => {
+  await service.api.call('PUT', '/api/me/preferences', { theme: 'light', language: 'fr' })
+  await openPage({ width: 1440 })
+  const link = page.getByRole('navigation').getByRole('link', { name: /^Approbations/ })
+  await link.getByText(/^\d+ à vous$/).waitFor()
+  await page.screenshot({
+    path: join(SHOTS, 'nav-1440-fr.png'),
+    clip: { x: 0, y: 0, width: 260, height: 900 },
+  })
+  const beyond = await link.evaluate((one) => {
+    const { right, height } = one.getBoundingClientRect()
+    const name = one.ownerDocument.createRange()
+    name.selectNodeContents(one)
+    const ends = [...name.getClientRects()].map((box) => box.right)
+    return { over: Math.max(...ends) - right, height }
+  })
+  expect(beyond.over).toBeLessThanOrEqual(0)
+  const other = await page.getByRole('navigation').getByRole('link', { name: 'Campagnes' }).boundingBox()
+  expect(beyond.height).toBe(other?.height)
+  await service.api.call('PUT', '/api/me/preferences', { theme: 'light', language: 'en' })
+  await seen.context.close()
+})
