@@ -201,3 +201,31 @@ test('on half a desk the conditions of a label rule break between their words, a
   expect(broken).toEqual([])
   await seen.context.close()
 })
+
+test('boxes to tick have one size on every page, and the filters of changes stand in one line', async () => {
+  await openPage()
+  const sizes = new Set<string>()
+  for (const path of ['/', `/workloads/${gateway}/history`, '/reports']) {
+    await page.goto(path)
+    const box = page.locator('main input[type=checkbox]:visible').first()
+    await box.waitFor()
+    sizes.add(
+      await box.evaluate((one) => {
+        const { width, height } = one.getBoundingClientRect()
+        return `${width} ${height}`
+      }),
+    )
+  }
+  expect([...sizes]).toHaveLength(1)
+  for (const language of ['en', 'fr']) {
+    await service.api.call('PUT', '/api/me/preferences', { theme: 'light', language })
+    await page.goto('/changes')
+    await page.locator('.filters .field').nth(6).waitFor()
+    const tops = await page
+      .locator('.filters .field')
+      .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)))
+    expect(new Set(tops).size).toBe(1)
+  }
+  await service.api.call('PUT', '/api/me/preferences', { theme: 'light', language: 'en' })
+  await seen.context.close()
+})
