@@ -77,6 +77,8 @@ export class SimAgent implements Hearer {
   #hasUntold = false
   /** The config that it runs has changed since it last reported an effective config. */
   #hasUntoldConfig = false
+  /** It sends no heartbeats: over a socket it says only what is new. */
+  isQuiet = false
   /** It says goodbye and comes back over and over; how often it has come back so. */
   isRestless = false
   returns = 0
@@ -177,6 +179,13 @@ export class SimAgent implements Hearer {
     if (link instanceof Rider) link.leave()
     if (link instanceof Poller) link.stop()
     this.#connect(delayMs)
+  }
+
+  /** Send heartbeats from now on. */
+  speakUp(): void {
+    if (!this.isQuiet) return
+    this.isQuiet = false
+    if (this.#link instanceof Rider) this.#beat(this.#beats)
   }
 
   /** The connection breaks. */
@@ -303,7 +312,7 @@ export class SimAgent implements Hearer {
       const isFull = isNewProcess || this.#hasUntold || !this.nature.isTerse
       this.#hasUntold = false
       this.#say(isFull ? this.#fullReport() : {})
-      if (link instanceof Rider) this.#beat(this.#beats)
+      if (link instanceof Rider && !this.isQuiet) this.#beat(this.#beats)
       // A new process applies the config that the former one had not finished applying.
       const isInterrupted = isNewProcess && this.#status.status === 'applying' && this.#lastOffer !== null
       if (isInterrupted && this.#crashes < CRASHES_MAX) this.#apply(this.#lastOffer!)

@@ -17,6 +17,16 @@ interface Said {
   toldTo: string | null
 }
 
+/** Whether anything keeps what this front says from the owner, or what that says from the front. */
+export function isHindered(world: LinkedWorld, front: SimFront): boolean {
+  const { time, wires } = world
+  const service = world.service()
+  const wire = wires.find(({ ends }) => ends.front === front.client && ends.owner === service?.client)
+  if (service === null || wire === undefined || !front.link.isUp) return true
+  const isStill = [front.client, service.client].some(({ pausedUntilMs }) => pausedUntilMs > time.nowMs)
+  return isStill || wire.stalledUntilMs > time.nowMs
+}
+
 /**
  * Whoever said goodbye to a front is known by the owner to have left, soon after there is a link again; it is not away
  * until its grace ends.
@@ -49,19 +59,10 @@ export class Goodbyes {
         this.#said.delete(uid)
         continue
       }
-      said.looks = this.#isHindered(said.front) ? 0 : said.looks + 1
+      said.looks = isHindered(this.#world, said.front) ? 0 : said.looks + 1
       if (said.looks >= LOOKS) this.#check(uid, said)
     }
     this.#world.time.after(LOOK_MS, () => this.#look())
-  }
-
-  #isHindered(front: SimFront): boolean {
-    const { time, wires } = this.#world
-    const service = this.#world.service()
-    const wire = wires.find(({ ends }) => ends.front === front.client && ends.owner === service?.client)
-    if (service === null || wire === undefined || !front.link.isUp) return true
-    const isStill = [front.client, service.client].some(({ pausedUntilMs }) => pausedUntilMs > time.nowMs)
-    return isStill || wire.stalledUntilMs > time.nowMs
   }
 
   #check(uid: string, { front, isPoll, toldTo, looks }: Said): void {
@@ -75,7 +76,9 @@ export class Goodbyes {
     }
     if (instance === undefined && toldTo === service.name && knownAtStart.has(uid)) broken('is waited for')
     if (instance === undefined || instance.hasDeparted) return
-    if (instance.connection === null) broken('counts as away')
+    // An owner that follows the one that was told takes it for away where a front had a dead socket of it then.
+    if (instance.connection === null && toldTo === service.name) broken('counts as away')
+    else if (instance.connection === null) this.#said.delete(uid)
     else if (isPoll && instance.connection.transport === 'http') broken('counts as connected')
     // Where two agents go by one uid, the other one is there.
     else if (toldTo === service.name && this.#world.agents.filter((agent) => agent.uid === uid).length === 1)

@@ -230,6 +230,31 @@ export const LINK_FLAWS: Readonly<Record<string, PlantedFlaw>> = {
       }).ground!,
     },
   },
+  'an owner is not told again of agents that say nothing by themselves, and the lists are never compared': {
+    troubles: ['quietAgents', 'crashes'],
+    flaw: { toOwner: lacking<FrontEntry>('replay', 'seen') },
+  },
+  'an owner that has held back a goodbye believes it, though the agent is back on that socket': {
+    troubles: ['gatewayReturns'],
+    flaw: {
+      owner({ lateSayings }) {
+        const take = lateSayings.take.bind(lateSayings)
+        lateSayings.take = (saying) => take({ ...saying, take: () => saying.take(false) })
+      },
+    },
+  },
+  'an owner does not take what agents fail that poll': {
+    troubles: ['pollers', 'rollbacks'],
+    flaw: {
+      fleet(fleet) {
+        const receive = fleet.receive.bind(fleet)
+        fleet.receive = (connection, report, about) => {
+          const isLost = connection.transport === 'http' && report.remoteConfigStatus?.status === 'failed'
+          return receive(connection, isLost ? { ...report, remoteConfigStatus: null } : report, about)
+        }
+      },
+    },
+  },
   'some answers of the owner do not arrive': {
     troubles: ['changingNatures'],
     flaw: { toFront: (entries) => entries.filter((entry) => entry[0] !== 'answer' || entry[1] % 7 !== 0) },

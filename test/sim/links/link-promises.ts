@@ -1,11 +1,14 @@
 import { OWNER_FRESH_MS } from '../../../lib/cluster/timing.ts'
 import type { Workload } from '../../../lib/fleet/state/model.ts'
 import type { AgentConnection } from '../../../lib/opamp/fleet-port.ts'
+import type { AgentReport } from '../../../lib/opamp/report.ts'
 import type { Connection } from '../../../lib/store/connection.ts'
 import type { SimAgent } from '../agents/sim-agent.ts'
 import { fateOf } from '../agents/sim-configs.ts'
 import { Rider } from '../agents/socket.ts'
+import { Failures } from './failures.ts'
 import { Goodbyes } from './goodbyes.ts'
+import { KnownAgents } from './known-agents.ts'
 import type { LinkedWorld } from './linked-world.ts'
 import type { SimFront } from './sim-front.ts'
 
@@ -39,6 +42,7 @@ const isOverLink = (connection: AgentConnection | null | undefined): connection 
 /** What fronts and links promise beside what every world does. */
 export class LinkPromises {
   readonly goodbyes: Goodbyes
+  readonly #failures: Failures
   readonly #world: LinkedWorld
   /** What was sent to each agent, and how far it has received that. */
   readonly #sent = new Map<string, Sent[]>()
@@ -54,6 +58,8 @@ export class LinkPromises {
   constructor(world: LinkedWorld) {
     this.#world = world
     this.goodbyes = new Goodbyes(world)
+    new KnownAgents(world)
+    this.#failures = new Failures(world)
     const { offers } = world.promises
     const sent = offers.sent.bind(offers)
     offers.sent = (process, instance, offer, cause, about) => {
@@ -98,6 +104,15 @@ export class LinkPromises {
       })
     }
     return agent
+  }
+
+  /** An agent has spoken to a front. */
+  heard(front: SimFront, report: AgentReport, isPoll: boolean): void {
+    this.goodbyes.heard(front, report, isPoll)
+    this.#failures.heard(front, report, (uid, hash) => {
+      const received = this.#received.get(uid)
+      return received?.hash === hash ? received.generation : null
+    })
   }
 
   /** A front has answered a beat by itself: it may not go on where the owner knows the agent to be elsewhere. */

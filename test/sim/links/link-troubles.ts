@@ -23,6 +23,14 @@ const LIKELIHOODS = {
   lateGoodbyes: 0.3,
   /** Agents go from a front that is cut off to another one and leave there, while the former takes them for its own. */
   deadSockets: 0.3,
+  /** Some agents send no heartbeats. */
+  quietAgents: 0.3,
+  /** A front finds each owner later than the others, by seconds or minutes. */
+  lateFinders: 0.3,
+  /** The first processes that decide are of a build of the version of links before this one. */
+  formerVersions: 0.2,
+  /** Agents behind a gateway say goodbye while nobody decides, and are back on the same socket soon after somebody does. */
+  gatewayReturns: 0.3,
 } as const
 
 /** The name of a kind of trouble of links. */

@@ -3,6 +3,7 @@ import { openRuntimeCheck } from '../../../lib/configs/check/runtime-check.ts'
 import { type ConfigEngine, openConfigEngine } from '../../../lib/configs/engine.ts'
 import type { Fleet } from '../../../lib/fleet/fleet.ts'
 import type { FrontAgents } from '../../../lib/links/front-agents.ts'
+import { LINK_VERSIONS } from '../../../lib/links/link-versions.ts'
 import { OwnerLinks } from '../../../lib/links/owner-links.ts'
 import type { ReportedTexts } from '../../../lib/links/reported-texts.ts'
 import { silentLog } from '../../../lib/log.ts'
@@ -39,6 +40,8 @@ export interface LinkFlaw extends Meddling {
   /** Put into what each front knows of the others. */
   ofFront?(membership: Membership): void
   fleet?(fleet: Fleet): void
+  /** Put into the links of each process that decides. */
+  owner?(links: OwnerLinks): void
   /** Whether a browser that is connected to a front gets this frame. */
   toBrowser?(frame: HubFrame): boolean
   /** Done first where a front is stopped, with the sockets of its agents. */
@@ -69,6 +72,11 @@ export class LinkedWorld extends World {
   delayMsMax = 20
   /** Fronts that do not reach the owner before this time, and whether they are let in and then hear nothing. */
   readonly #apart = new Map<SimFront, { untilMs: number; isLetIn: boolean }>()
+  /** Called when a process begins to decide. */
+  readonly onOwner: (() => void)[] = []
+  /** So many of the processes that decide, the first ones, are of a build of the version of links before this one. */
+  formerOwners = 0
+  readonly #versions = new Map<SimService, number>()
   /** Lets processes stand still at the steps of pushes; null where none does. */
   stills: StandStills | null = null
   /** Sockets that fronts cut because they had no link. */
@@ -112,6 +120,7 @@ export class LinkedWorld extends World {
         const still = this.#stoodStill
         if (still !== null && still.client !== client) this.replacedMs.push(this.time.nowMs - still.sinceMs)
         this.#stoodStill = null
+        for (const begun of this.onOwner) begun()
         observer.becameActive(client)
       },
       answered: (statement, value, client) => {
@@ -178,8 +187,12 @@ export class LinkedWorld extends World {
 
   protected override join(service: SimService): Membership {
     const { name, client } = service
+    const isFormer = this.#versions.size < this.formerOwners
+    const linkVersion = LINK_VERSIONS.newest - Number(isFormer)
+    this.#versions.set(service, linkVersion)
     const membership = openSimMember({
       name,
+      linkVersion,
       address: name,
       client,
       database: this.database,
@@ -217,7 +230,7 @@ export class LinkedWorld extends World {
       configs: this.#engine,
       busyChance: () => this.busyChance,
       absorbed: (from, uid) => this.links.absorbed(from, uid),
-      heard: (from, report, isPoll) => this.links.goodbyes.heard(from, report, isPoll),
+      heard: (from, report, isPoll) => this.links.heard(from, report, isPoll),
       sockets: (from) => {
         const sockets = this.socketsOf(from)
         if (sockets.length > 0) this.trace(`${name} sends its agents elsewhere`)
@@ -302,6 +315,8 @@ export class LinkedWorld extends World {
   heal(): void {
     // In some worlds pollers go on like that.
     this.isSpreading = this.#seed % 4 === 1
+    // What an agent is asked beyond the room of its socket, it is asked with the answer to what it says next.
+    for (const agent of this.agents) agent.speakUp()
     this.delayMsMax = 20
     this.#apart.clear()
     for (const wire of [...this.#wires, ...this.#browserWires]) wire.delayMsMax = 20
@@ -328,6 +343,7 @@ export class LinkedWorld extends World {
     wire.ownerLink = this.#linksOf(service).open(
       { send: (text) => wire.sendToFront(text), drop: () => wire.drop() },
       front.name,
+      this.#versions.get(service),
     )
     this.trace(`${front.name} is linked to ${id}`)
     this.links.goodbyes.linked(front, id)
@@ -348,6 +364,7 @@ export class LinkedWorld extends World {
       timers: this.time.timersOf(service.client),
       log: silentLog,
     })
+    this.#flaw.owner?.(links)
     this.#owned.set(service, links)
     return links
   }

@@ -1,3 +1,4 @@
+import type { SimAgent } from '../agents/sim-agent.ts'
 import type { SimStore } from '../database/sim-store.ts'
 import { planTrouble } from '../plan-trouble.ts'
 import { rest, type SeedResult, TROUBLE_MS } from '../run-seed.ts'
@@ -45,6 +46,7 @@ export async function runLinkedSeed(
   const world = new LinkedWorld(seed, store, wanted, flaw)
   const dice = new Dice(seed).fork('links')
   const has = chooseLinkTroubles(dice, wanted?.split(',') ?? null, without)
+  if (has.formerVersions) world.formerOwners = 1 + dice.fork('owners of a former version').int(2)
   for (let n = 2 + world.dice.int(2); n > 0; n--) world.startFront()
   planTrouble(world, TROUBLE_MS)
   planLinkTrouble(world, TROUBLE_MS)
@@ -56,12 +58,17 @@ export async function runLinkedSeed(
   if (has.deadSockets) planDeadSockets(world, dice.fork('planned dead sockets'), TROUBLE_MS)
   if (has.stillAtSteps) planStandStills(world, dice.fork('planned stand-stills'), TROUBLE_MS, stillOn)
   if (has.frontBrowsers) planBrowsers(world, dice.fork('planned browsers'), TROUBLE_MS)
+  if (has.quietAgents) planQuiet(world, dice.fork('planned quiet agents'))
+  if (has.lateFinders) planLateFinders(world, dice.fork('planned late finders'), TROUBLE_MS)
+  if (has.gatewayReturns) planGatewayReturns(world, dice.fork('planned returns at gateways'), TROUBLE_MS)
   if (has.words) planWords(world, dice.fork('planned words'), TROUBLE_MS)
   await world.run(TROUBLE_MS)
   world.heal()
   await rest(world)
   // The alerts about what ended last.
   await world.run(ALERTS_MS)
+  // What an agent has said just now is on its way.
+  for (let n = 0; n < 10 && world.fronts.some(({ agents }) => !agents.hasToldAll); n++) await world.run(100)
   await world.promises.checkAtRest()
   await world.links.checkAtRest(store.watcher)
   const rows = await store.watcher.query<{ pushes: number; rollbacks: number }>(
@@ -192,6 +199,61 @@ function planDeadSockets(world: LinkedWorld, dice: Dice, untilMs: number): void 
       time.after(returnsMs, () => agent.start())
     })
   }
+}
+
+/** Let some agents send no heartbeats. */
+function planQuiet(world: LinkedWorld, dice: Dice): void {
+  for (const agent of world.agents) agent.isQuiet = dice.chance(0.5)
+}
+
+/** Let one front find each owner later than the others, until `untilMs`. */
+function planLateFinders(world: LinkedWorld, dice: Dice, untilMs: number): void {
+  world.onOwner.push(() => {
+    if (world.time.nowMs > untilMs || world.fronts.length < 2 || dice.chance(0.3)) return
+    const forMs = dice.chance(0.7) ? dice.between(2_000, 15_000) : dice.between(15_000, 120_000)
+    world.cutOffFront(dice.pick(world.fronts), { forMs, isLetIn: false })
+  })
+}
+
+/** The number of a socket that several agents share. */
+const GATEWAY = 400
+
+/** Let agents behind a gateway say goodbye while nobody decides, and be back soon after somebody does, until `untilMs`. */
+function planGatewayReturns(world: LinkedWorld, dice: Dice, untilMs: number): void {
+  const { time } = world
+  // Nobody can tell two agents with one uid apart on one socket.
+  const isAlone = ({ uid }: SimAgent) => world.agents.filter((other) => other.uid === uid).length === 1
+  for (const agent of world.agents)
+    if (agent.nature.transport === 'socket' && isAlone(agent) && dice.chance(0.5))
+      agent.nature.gateway = GATEWAY
+  const left = new Set<SimAgent>()
+  for (let atMs = dice.between(3_000, 60_000); atMs < untilMs; atMs += dice.between(60_000, 120_000)) {
+    const downMs = dice.between(500, 4_000)
+    const leavesMs = dice.between(1, downMs)
+    time.after(atMs, () => {
+      const shares = (agent: SimAgent) =>
+        agent.socketService !== null &&
+        world.agents.some(
+          (other) =>
+            other !== agent && other.socketService !== null && other.nature.gateway === agent.nature.gateway,
+        )
+      const riding = world.agents.filter(shares)
+      if (riding.length === 0) return
+      const agent = dice.pick(riding)
+      world.crashService(downMs)
+      time.after(leavesMs, () => {
+        world.trace(`${agent.uid} leaves its gateway while nobody decides`)
+        agent.stop()
+        left.add(agent)
+      })
+      // Where nobody begins to decide for as long.
+      time.after(downMs + 60_000, () => agent.start())
+    })
+  }
+  world.onOwner.push(() => {
+    for (const agent of left) time.after(dice.between(2_000, 11_000), () => agent.start())
+    left.clear()
+  })
 }
 
 /** Schedule the trouble of fronts and links until `untilMs`. */

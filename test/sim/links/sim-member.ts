@@ -14,6 +14,8 @@ const NEWEST_MIGRATION = 9_000
 export interface SimMemberParts extends Pick<MembershipParts, 'onRenewed' | 'onLate' | 'onOwnershipLost'> {
   name: string
   address: string
+  /** The newest version of links that its build speaks; that of this build by default. */
+  linkVersion?: number
   client: Client
   database: SimDatabase
   time: VirtualTime
@@ -23,6 +25,7 @@ export interface SimMemberParts extends Pick<MembershipParts, 'onRenewed' | 'onL
 export function openSimMember({
   name,
   address,
+  linkVersion = LINK_VERSIONS.newest,
   client,
   database,
   time,
@@ -36,7 +39,7 @@ export function openSimMember({
       host: 'box',
       pid: 1,
       version: '0.0.0',
-      linkVersion: LINK_VERSIONS.newest,
+      linkVersion,
       startedAt: clock.now(),
       newestMigration: NEWEST_MIGRATION,
       newestBreaking: 0,
