@@ -225,6 +225,15 @@ test('boxes to tick have one size on every page, and the filters of changes stan
       .locator('.filters .field')
       .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)))
     expect(new Set(tops).size).toBe(1)
+    // None lies over the next one.
+    const over = await page
+      .locator('.filters .field :is(input, select)')
+      .evaluateAll((all) =>
+        all.map(
+          (one) => one.getBoundingClientRect().right - one.closest('.field')!.getBoundingClientRect().right,
+        ),
+      )
+    expect(Math.max(...over)).toBeLessThanOrEqual(1)
   }
   await service.api.call('PUT', '/api/me/preferences', { theme: 'light', language: 'en' })
   await seen.context.close()
