@@ -157,10 +157,6 @@ function actionsOf(facts: Facts): DriftItem['actions'] {
   }
 }
 
-/** Whether its rollout says why its instances differ: one that was aborted does as long as somebody runs its config. */
-const isRolloutTold = ({ rollout }: DriftCollector): boolean =>
-  rollout !== null && (rollout.status !== 'aborted' || rollout.runningCount > 0)
-
 function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, now: Date): DriftItem {
   const statuses = statusesOf(facts)
   // Instances that still run the config of a failed push, and to which nothing is assigned any more, do not count as
@@ -173,7 +169,10 @@ function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, 
     [collector.hasDriftAlert, 'config_drift_alert'],
     [facts.isOutdated, 'version_outdated'],
     [facts.hasIncompleteComponents, 'unknown_incomplete_components'],
-    [isRolloutTold(collector), `rollout_${collector.rollout?.status}`],
+    [collector.rollout?.status === 'under_way', 'rollout_under_way'],
+    [collector.rollout?.status === 'halted', 'rollout_halted'],
+    // As long as somebody runs its config.
+    [collector.rollout?.status === 'aborted' && collector.rollout.runningCount > 0, 'rollout_aborted'],
     [isGroupMixed, 'group_heterogeneous_config'],
   ]
   const reasons = [...statuses, ...others.flatMap(([isTrue, reason]) => (isTrue ? [reason] : []))]

@@ -109,7 +109,7 @@ export const RunningConfigs = named(
     instance_count: number(),
     unknown_count: note('Those of which it is not known.', number()),
     others: note(
-      'Other configs, the first five.',
+      'Other configs, five at most: first what an aborted rollout left, then those of most instances.',
       array(type({ config_hash: string(), instance_count: number() })),
     ),
   }),

@@ -4,7 +4,7 @@ import { canReport, isCapable } from '../decide/abilities.ts'
 import { runningHash } from '../decide/running-hash.ts'
 import type { Workload } from '../state/model.ts'
 
-/** Other configs that are named, those of most instances first. */
+/** Other configs that are named, those of most instances first, behind what an aborted rollout left. */
 const NAMED_MAX = 5
 
 /**
@@ -29,12 +29,15 @@ export function countRunning({
   const wanted = activeHash === null ? 0 : (counts.get(activeHash) ?? 0)
   if (wanted === total) return null
   const others = [...counts].filter(([hash]) => hash !== '' && hash !== activeHash)
+  // What an aborted rollout left is named however few run it: it splits the workload.
+  const leftBehind = rollout?.stored.status === 'aborted' ? rollout.followed.push.hash : null
+  const namedFirst = (hash: string) => (hash === leftBehind ? 0 : 1)
   return {
     wanted_count: wanted,
     instance_count: total,
     unknown_count: counts.get('') ?? 0,
     others: others
-      .sort(([a, countA], [b, countB]) => countB - countA || byBytes(a, b))
+      .sort(([a, countA], [b, countB]) => namedFirst(a) - namedFirst(b) || countB - countA || byBytes(a, b))
       .slice(0, NAMED_MAX)
       .map(([config_hash, instance_count]) => ({ config_hash, instance_count })),
   }

@@ -154,7 +154,6 @@ export const changeTexts = defineTexts({
     },
     pushedApplied: 'pushed and applied',
     story: 'What happened',
-    tokenOf: (who: string) => `a token of ${who}`,
     step: {
       requested: 'Requested',
       commented: 'Commented',
@@ -395,7 +394,6 @@ export const changeTexts = defineTexts({
     },
     pushedApplied: 'poussé et appliqué',
     story: 'Ce qui s’est passé',
-    tokenOf: (who: string) => `un jeton de ${who}`,
     step: {
       requested: 'Demandé',
       commented: 'Commenté',

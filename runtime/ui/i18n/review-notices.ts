@@ -13,7 +13,7 @@ export const reviewNoticeTexts = defineTexts({
     takenBack: (ago: string) => `This exact config was rolled back here (${ago}).`,
     unhealthy: (count: number, total: number) =>
       `At worst ${n(count)} of ${n(total)} ${plural(total, 'instance was', 'instances were')} unhealthy with it.`,
-    saidSince: (who: string) => `${who === '' ? 'Somebody' : who} said after it was approved:`,
+    saidSince: (who: string) => `After it was approved, ${who} said:`,
     see: 'See that push',
     isKnown: 'I know that it failed here, and ask for it again as it is.',
     mustKnow: 'It failed here: correct it, or tick that you know.',
@@ -48,7 +48,7 @@ export const reviewNoticeTexts = defineTexts({
     takenBack: (ago: string) => `On est revenu en arrière ici après cette config même (${ago}).`,
     unhealthy: (count: number, total: number) =>
       `Au pire, ${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en mauvaise santé avec elle.`,
-    saidSince: (who: string) => `${who === '' ? 'Quelqu’un' : who} a dit après l’approbation :`,
+    saidSince: (who: string) => `Après l’approbation, ${who} a dit :`,
     see: 'Voir cette poussée',
     isKnown: 'Je sais qu’elle a échoué ici, et je la redemande telle quelle.',
     mustKnow: 'Elle a échoué ici : corrigez-la, ou cochez que vous le savez.',

@@ -37,7 +37,7 @@ export const wrongState = ({ counts }: Pick<CampaignRecord, 'counts'>): Campaign
 export function saidSince({ approvals, comments = [] }: Pick<CampaignRecord, 'approvals' | 'comments'>) {
   const approvedAt = approvals.at(-1)?.at
   if (approvedAt === undefined) return []
-  return comments.flatMap(({ by, at, comment }) => (at > approvedAt ? [{ at, who: by, comment }] : []))
+  return comments.flatMap(({ by: who, ...said }) => (said.at > approvedAt ? [{ who, ...said }] : []))
 }
 
 /** By what a list of campaigns is narrowed. */

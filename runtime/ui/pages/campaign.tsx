@@ -10,6 +10,7 @@ import { describeCampaign, needsAdoption } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
+import { nameSayer } from '../i18n/sayer.ts'
 import { inOrder, lookOf, saidSince } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
 import { ApprovalHelp, UnknownAuthors } from '../parts/approval-help.tsx'
@@ -73,8 +74,8 @@ function People({ of }: { of: CampaignRecord }) {
   const rows: [string, string][] = []
   if (of.requested_by) rows.push([words.requestedBy, withComment(of.requested_by, of.request_comment)])
   for (const { by, comment } of of.approvals) rows.push([words.approvedBy, withComment(by, comment)])
-  for (const { by, by_token: isByToken, comment } of of.comments ?? [])
-    rows.push([isByToken ? words.commentByToken : words.commentBy, withComment(by, comment)])
+  for (const { by: who, by_token, comment } of of.comments ?? [])
+    rows.push([words.commentBy, withComment(nameSayer({ who, by_token }), comment)])
   if (of.started_by) rows.push([words.startedBy, of.started_by])
   if (of.closed_by) rows.push([words.closedBy, withComment(of.closed_by, of.close_comment)])
   if (rows.length === 0) return null

@@ -4,6 +4,7 @@ import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { formatList } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
+import { nameSayer } from '../i18n/sayer.ts'
 import { stateOf } from '../logic/pushes.ts'
 import { REQUEST_LOOK } from '../logic/requests.ts'
 import { Icon, type Shape } from '../parts/icons.tsx'
@@ -82,7 +83,7 @@ export function Story({ approval }: { approval: ApprovalRecord }) {
             <div>
               <b>{words.step[step.what]}</b>{' '}
               <span class="muted">
-                {step.who && `${step.by_token ? words.tokenOf(step.who) : step.who} · `}
+                {step.who && `${nameSayer(step)} · `}
                 <Ago at={step.at} />
               </span>
               {step.comment && <p class="said">{step.comment}</p>}

@@ -79,7 +79,7 @@ describe('a campaign', () => {
     await decide('Comment', 'mind the sale')
     await page
       .getByRole('note')
-      .filter({ hasText: 'admin@example.com said after it was approved: mind the sale' })
+      .filter({ hasText: 'After it was approved, admin@example.com said: mind the sale' })
       .waitFor()
     await decide('Start')
     await says('Done: ')

@@ -109,7 +109,7 @@ describe('a request', () => {
     await service.api.post(`${approvals()}/${mine}/approve`, { comment: 'fine' }, 200)
     await open(mine)
     await button('Push').waitFor()
-    const since = page.getByRole('note').filter({ hasText: 'admin@example.com said after it was approved:' })
+    const since = page.getByRole('note').filter({ hasText: 'After it was approved, admin@example.com said:' })
     expect(await since.count()).toBe(0)
     await expect.poll(() => button('Ask for changes').getAttribute('aria-disabled')).toBe('true')
     await page.getByLabel('Your comment').fill('Please wait for the load test.')
