@@ -18,7 +18,7 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
       `update campaigns set status = 'running' where id = $1`,
     ),
     says: /although it was stopped by campaign.pause/,
-    first: 6,
+    first: 8,
   },
   'takes what a target runs now for the base that was approved': {
     flaw: movingBases(),
@@ -32,14 +32,14 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
        where campaign_id = $1 and verdict in ('held', 'unmanaged', 'refused')`,
     ),
     says: /outside the approved set/,
-    first: 34,
+    first: 35,
   },
   'tries a target that failed once more': {
     flaw: {
       ground: (ground) => ({ ...ground, db: alsoWriting(retrying(ground.db), isEndOfTargets, FAILED_WAITS) }),
     },
     says: /is that of 0 targets/,
-    first: 9,
+    first: 17,
   },
   'sees no hold': {
     flaw: {
@@ -51,21 +51,21 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
       },
     },
     says: /pushes to \S+, which is held/,
-    first: 6,
+    first: 7,
   },
   'sees no freeze': {
     flaw: {
       ground: (ground) => ({ ...ground, db: without(ground.db, isOfFreeze) }),
     },
     says: /pushes to \S+, which is frozen/,
-    first: 44,
+    first: 49,
   },
   'changes as many instances at once as there are': {
     flaw: reading((text, row) => {
       if (isOfCampaigns(text) && row['rules']) row['rules'] = { ...(row['rules'] as Row), maxInFlight: 1_000 }
     }),
     says: /changes \d+ instances at once/,
-    first: 42,
+    first: 46,
   },
   'starts all waves at once': {
     flaw: reading((text, row) => {
@@ -81,7 +81,7 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
         row['rules'] = { ...rules, limits: { ...(rules['limits'] as Row), silent: 1_000 } }
     }),
     says: /goes on after a first wave that nobody applied/,
-    first: 95,
+    first: 100,
   },
   'does not write how targets ended': {
     flaw: { ground: (ground) => ({ ...ground, db: without(ground.db, isEndOfTargets) }) },
@@ -98,7 +98,7 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
       }),
     },
     says: /still runs what the campaign brought/,
-    first: 21,
+    first: 26,
   },
   'goes on applying a version that was paused or turned off': {
     flaw: writing(
@@ -108,14 +108,14 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
       `update auto_applies set status = 'active' where id = $1`,
     ),
     says: /auto_apply.push although it was stopped/,
-    first: 34,
+    first: 51,
   },
   'takes no workload for a newcomer': {
     flaw: reading((text, row) => {
       if (/from auto_applies\s+where status = any/.test(text)) row['activeSince'] = new Date('2100-01-01')
     }),
     says: /is new and aap_\w+ never came to it/,
-    first: 34,
+    first: 37,
   },
   'does not read fleet configs and holds again': {
     flaw: { service: loadingOnce },
@@ -128,7 +128,7 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
       },
     },
     says: /wears by rules/,
-    first: 4,
+    first: 5,
   },
 }
 
