@@ -415,8 +415,12 @@ export class OwnerLink implements ConfigReader {
     }
   }
 
-  /** Tell the front that what has this number needs not be said to the next owner: once it is stored. */
+  /**
+   * Tell the front that what has this number needs not be said to the next owner: once it is stored. A front whose link has
+   * ended says it again on its next one.
+   */
   #confirm(n: number): void {
+    if (this.#isClosed) return
     if (this.#awaitsStored) this.#links.parts.fleet.writer.whenStored(n, this.#tellStored)
     else this.push(['answer', n, null])
   }
@@ -448,8 +452,8 @@ export class OwnerLink implements ConfigReader {
     const saidMs = clock.monotonicMs() - delayMs - Math.max(0, agoMs)
     const place = conn === 0 ? null : placeOf(this.memberId, conn)
     const take = (isBack: boolean) => {
-      if (this.#isClosed) return
       try {
+        // Also where this link has ended since: its front may be gone for good, and nobody else can tell of it.
         if (!isBack) this.#take(entry, report, { place, agoMs: clock.monotonicMs() - saidMs })
         this.#confirm(n)
       } catch (error) {
@@ -495,6 +499,7 @@ export class OwnerLink implements ConfigReader {
     }
     const { report } = intake
     const connection = this.#connectionOf(conn)
+    if (report.isDisconnect) this.#links.lateSayings.leaves(report.uid)
     const before = fleet.state.instances.get(report.uid)?.connection
     try {
       const { message } = fleet.receive(connection, report, { isCaughtUp, ...said, reader: this })
@@ -560,6 +565,7 @@ export class OwnerLink implements ConfigReader {
     }
     const { exchange, fleet, clock } = this.#links.parts
     const { uid } = intake.report
+    if (intake.report.isDisconnect) this.#links.lateSayings.leaves(uid)
     const before = fleet.state.instances.get(uid)?.connection
     const said = toLinkMessage(
       await exchange.answerPoll(intake.report, { source, digest, message, reader: this }),

@@ -28,8 +28,8 @@ export class LateSayings {
   readonly #clock: Clock
   readonly #state: Pick<FleetState, 'instances'>
   readonly #isStopped: () => boolean
-  /** Of agents that were not heard yet, until it is known who of them is back; null from then on. */
-  #held: LateSaying[] | null = []
+  /** Of agents that were not heard yet, by uid, until it is known who of them is back; null from then on. */
+  #held: Map<string, Set<LateSaying>> | null = new Map()
 
   constructor(parts: {
     clock: Clock
@@ -40,26 +40,39 @@ export class LateSayings {
     this.#clock = parts.clock
     this.#state = parts.state
     this.#isStopped = parts.isStopped
-    parts.timers.after(RETURNS_MS, () => void this.#takeHeld())
+    parts.timers.after(RETURNS_MS, () => void this.#takeAllHeld())
   }
 
   /** Take it at once, or in some seconds where the agent was not heard yet. */
   take(saying: LateSaying): void {
-    if (this.#held === null || this.#state.instances.has(saying.uid)) saying.take(false)
-    else this.#held.push(saying)
+    const { uid } = saying
+    if (this.#held === null || this.#state.instances.has(uid)) saying.take(false)
+    else this.#held.set(uid, (this.#held.get(uid) ?? new Set()).add(saying))
   }
 
-  async #takeHeld(): Promise<void> {
+  /** The agent says goodbye: what is held of it was said before that, and is taken first. */
+  leaves(uid: string): void {
+    const held = [...(this.#held?.get(uid) ?? [])]
+    for (const saying of held.sort(inOrderSaid)) this.#takeHeld(saying)
+  }
+
+  async #takeAllHeld(): Promise<void> {
     const turns = { size: TAKEN_AT_ONCE, clock: this.#clock }
     // What comes meanwhile was told after that, and waits with it.
-    for (let held = this.#held!; held.length > 0; held = this.#held!) {
-      this.#held = []
-      const inOrder = await sortInTurns(held, TAKEN_AT_ONCE, (one, other) => one.saidMs - other.saidMs)
-      await eachInTurns(inOrder, turns, (saying) => {
-        if (!this.#isStopped()) saying.take(this.#isBack(saying))
-      })
+    while (this.#held!.size > 0) {
+      const held = [...this.#held!.values()].flatMap((ofAgent) => [...ofAgent])
+      const inOrder = await sortInTurns(held, TAKEN_AT_ONCE, inOrderSaid)
+      await eachInTurns(inOrder, turns, (saying) => this.#takeHeld(saying))
     }
     this.#held = null
+  }
+
+  /** Unless it was taken already, as its agent said goodbye meanwhile. */
+  #takeHeld(saying: LateSaying): void {
+    const ofAgent = this.#held!.get(saying.uid)
+    if (ofAgent?.delete(saying) !== true) return
+    if (ofAgent.size === 0) this.#held!.delete(saying.uid)
+    if (!this.#isStopped()) saying.take(this.#isBack(saying))
   }
 
   #isBack({ uid, place }: LateSaying): boolean {
@@ -67,3 +80,5 @@ export class LateSayings {
     return at !== undefined && at === place
   }
 }
+
+const inOrderSaid = (one: LateSaying, other: LateSaying): number => one.saidMs - other.saidMs

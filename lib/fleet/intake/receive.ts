@@ -278,6 +278,8 @@ export class Receiver {
       return
     }
     const instance = this.#addInstance(report.uid, report.uidOnWire)
+    // Its goodbye says nothing of its config: what it had said of that before, and is told later, is not older than anything.
+    if (report.remoteConfigStatus === null) instance.lastSaidMs = Number.NEGATIVE_INFINITY
     state.away.add(instance)
     this.#depart(instance, report, said, isToldLate)
   }

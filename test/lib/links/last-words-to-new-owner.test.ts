@@ -1,65 +1,21 @@
 import { describe, expect, it } from 'vitest'
+import {
+  APPLIED,
+  APPLYING,
+  applyingAgent,
+  described,
+  FAILED,
+  GOODBYE,
+  statusOf,
+} from '../../support/applying-agent.ts'
 import { takeAway } from '../../support/away-database.ts'
 import { uidOf, useLinkedFleet } from '../../support/linked-fleet.ts'
-import { keyValues, type PlainMessage } from '../../support/opamp-messages.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
-import { configYaml, pushConfig } from '../../support/push-config.ts'
 
 const database = await useTestDatabase()
 const fleet = useLinkedFleet(database)
-const { instanceOf, openFront, openOwner, takeOver } = fleet
-const described = (name: string) => ({
-  agentDescription: {
-    identifyingAttributes: keyValues({
-      'service.name': name,
-      'k8s.namespace.name': 'x',
-      'k8s.deployment.name': name,
-    }),
-  },
-  remoteConfigStatus: { lastRemoteConfigHash: Buffer.alloc(32), status: 1 },
-})
-const [APPLIED, APPLYING, FAILED] = [1, 2, 3] as const
-const statusOf = (hash: string, status: number) => ({
-  remoteConfigStatus: { lastRemoteConfigHash: Buffer.from(hash, 'hex'), status },
-})
-const GOODBYE = { agentDisconnect: {} }
-
-/** Agent 1, on a socket or polling, applies config 2, which agent 2 has applied; config 1 was applied by both before. */
-async function applying(how: 'on a socket' | 'in polls') {
-  const owner = openOwner()
-  const front = openFront('a front')
-  const other = openFront('another')
-  const [link, otherLink] = [front.link(owner), other.link(owner)]
-  let sequenceNum = 0
-  const say = (more: PlainMessage = {}, at = front) => {
-    sequenceNum++
-    if (how === 'in polls') void at.poll(1, sequenceNum, more)
-    else at.say(1, 1, sequenceNum, more)
-  }
-  const hears = async () => {
-    await fleet.ctx.advance(500)
-    if (how === 'in polls') say()
-    await fleet.ctx.advance(500)
-  }
-  say(described('edge'))
-  front.say(3, 2, 1, described('edge'))
-  await fleet.ctx.advance(100)
-  const { id } = instanceOf(1)!.workload!
-  const before = await pushConfig(fleet.ctx.fleet, id, configYaml(1))
-  await hears()
-  say(statusOf(before.hash, APPLIED))
-  front.say(3, 2, 2, statusOf(before.hash, APPLIED))
-  await fleet.ctx.advance(1_000)
-  const push = await pushConfig(fleet.ctx.fleet, id, configYaml(2))
-  await hears()
-  say(statusOf(push.hash, APPLYING))
-  front.say(3, 2, 3, statusOf(push.hash, APPLIED))
-  await fleet.ctx.advance(500)
-  await fleet.ctx.advance(500)
-  const workload = () => fleet.ctx.fleet.workload(id)!
-  expect(workload().active!.targets.get(uidOf(1))!.state).toBe('applying')
-  return { owner, front, other, link, otherLink, say, workload, hash: push.hash }
-}
+const { instanceOf, takeOver } = fleet
+const applying = (how: 'on a socket' | 'in polls') => applyingAgent(fleet, how)
 
 it('a goodbye of a poller counts at a new owner though it said something of its config right before', async () => {
   const { front, link, say, workload, hash } = await applying('in polls')
@@ -98,6 +54,94 @@ it('of what a poller said at two fronts, a new owner counts what it said last', 
   await fleet.ctx.advance(13_000)
   expect(workload().newestPush!.kind).toBe('auto-rollback')
 })
+
+it.each([
+  ['after the word was taken', 12_000, 'another one is open'],
+  ['while the word waits', 3_000, 'another one is open'],
+  ['after the word was taken', 12_000, 'all others have applied it'],
+  ['while the word waits', 3_000, 'all others have applied it'],
+] as const)(
+  'what a poller failed without an owner counts though it says goodbye to the new one %s (%d ms); %s',
+  async (_, ms, others) => {
+    const { front, other, link, otherLink, say, workload, hash } = await applying('in polls')
+    if (others === 'another one is open') other.say(8, 3, 1, described('edge'))
+    await fleet.ctx.advance(1_000)
+    link.break()
+    otherLink.break()
+    say(statusOf(hash, FAILED))
+    await fleet.ctx.advance(1_500)
+    const owner = await takeOver(2)
+    front.link(owner)
+    other.link(owner)
+    await fleet.ctx.advance(ms)
+    say(GOODBYE)
+    await fleet.ctx.advance(15_000)
+    expect(workload().newestPush!.kind).toBe('auto-rollback')
+  },
+)
+
+it('of what a poller said at two fronts, what it said last counts though it says goodbye to the new owner meanwhile', async () => {
+  const { front, other, link, otherLink, say, workload, hash } = await applying('in polls')
+  other.say(8, 3, 1, described('edge'))
+  await fleet.ctx.advance(1_000)
+  link.break()
+  otherLink.break()
+  say(statusOf(hash, FAILED))
+  await fleet.ctx.advance(1_500)
+  say(statusOf(hash, APPLIED), other)
+  await fleet.ctx.advance(1_500)
+  const owner = await takeOver(2)
+  other.link(owner)
+  front.link(owner)
+  await fleet.ctx.advance(3_000)
+  say(GOODBYE)
+  await fleet.ctx.advance(15_000)
+  expect(workload().active!.targets.get(uidOf(1))!.state).toBe('applied')
+  expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
+})
+
+it.each([
+  ['in time', 1_000],
+  ['after twelve seconds', 12_000],
+] as const)(
+  'what a poller failed at a front that finds the owner %s counts though it said goodbye at another one',
+  async (_, ms) => {
+    const { front, other, link, otherLink, say, workload, hash } = await applying('in polls')
+    other.say(8, 3, 1, described('edge'))
+    await fleet.ctx.advance(1_000)
+    link.break()
+    otherLink.break()
+    say(statusOf(hash, FAILED))
+    await fleet.ctx.advance(1_500)
+    say(GOODBYE, other)
+    await fleet.ctx.advance(1_500)
+    const owner = await takeOver(2)
+    other.link(owner)
+    await fleet.ctx.advance(ms)
+    front.link(owner)
+    await fleet.ctx.advance(15_000)
+    expect(workload().newestPush!.kind).toBe('auto-rollback')
+  },
+)
+
+it.each(['stays', 'dies five seconds later'])(
+  'what a front told a new owner counts though the front %s',
+  async (what) => {
+    const { front, other, link, otherLink, say, workload, hash } = await applying('on a socket')
+    link.break()
+    otherLink.break()
+    say(statusOf(hash, FAILED))
+    front.close(1)
+    await fleet.ctx.advance(1_500)
+    const owner = await takeOver(2)
+    other.link(owner)
+    const next = front.link(owner)
+    await fleet.ctx.advance(5_000)
+    if (what !== 'stays') next.break()
+    await fleet.ctx.advance(15_000)
+    expect(workload().newestPush!.kind).toBe('auto-rollback')
+  },
+)
 
 describe('the database is away for the owner, and another process takes over', () => {
   it.each([
