@@ -20,7 +20,7 @@ export const DOING_MS = 10 * 60_000
  * The clocks of two processes that follow each other differ by less than this. A stored time that lies further ahead is of
  * a clock that was put back since, and says nothing.
  */
-const CLOCKS_MS = 60_000
+export const CLOCKS_MS = 60_000
 
 /** A target whose agent is not there any more, or starts anew, as it was right before. */
 export interface LeavingTarget {

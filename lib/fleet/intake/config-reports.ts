@@ -8,6 +8,7 @@ import { dropJoiner } from '../state/drop-joiner.ts'
 import { endForgotten } from '../state/end-forgotten.ts'
 import {
   appliedBeforeMs,
+  hasAppliedSince,
   isLostOut,
   isOpen,
   isPushOpen,
@@ -28,6 +29,13 @@ import type { TargetLosses } from './target-losses.ts'
 
 const RELEASED: readonly TargetState[] = ['applied', 'cannot_report', 'straggler', 'gone']
 
+/** How an instance said a status. */
+interface HowSaid {
+  isFullReport: boolean
+  /** By the time of day; for one that a front tells of late, at the earliest. */
+  saidAt: Date
+}
+
 /** Turns what instances say of their remote config into the states of the targets of a push. */
 export class ConfigReports {
   readonly #parts: FleetParts
@@ -45,9 +53,30 @@ export class ConfigReports {
       // A full report without a remote config status: the instance has never received a config.
       return isWhole && !instance.reported.isKnown && this.becomeNone(instance)
     }
+    return this.#takeReported(instance, status, {
+      isFullReport: report.attributes !== null,
+      saidAt: this.#parts.deps.clock.now(),
+    })
+  }
+
+  /**
+   * Take what an agent had said of its config at most so long ago, of which a front tells late; true when it was news. Where
+   * its target has applied the config since, that is newer.
+   */
+  hadSaid(instance: Instance, report: AgentReport, agoMs: number): boolean {
+    const status = report.remoteConfigStatus
+    const now = this.#parts.deps.clock.now()
+    const saidAt = new Date(now.getTime() - agoMs)
+    const followed = [assignmentOf(instance), instance.workload?.endedStages]
+    const targets = followed.map((each) => each?.targets.get(instance.uid))
+    if (status === null || targets.some((target) => hasAppliedSince(target, saidAt, now))) return false
+    return this.#takeReported(instance, status, { isFullReport: report.attributes !== null, saidAt })
+  }
+
+  #takeReported(instance: Instance, status: ReportedRemoteConfigStatus, how: HowSaid): boolean {
     if (status.status === 'unset') return this.becomeNone(instance, status.hash)
     this.#parts.state.unknownReported.delete(instance)
-    return this.#takeStatus(instance, status, status.status, report.attributes !== null)
+    return this.#takeStatus(instance, status, status.status, how)
   }
 
   /**
@@ -71,7 +100,7 @@ export class ConfigReports {
     instance: Instance,
     { hash, errorMessage }: ReportedRemoteConfigStatus,
     status: 'applied' | 'applying' | 'failed',
-    isFullReport: boolean,
+    how: HowSaid,
   ): boolean {
     const before = instance.reported
     const isSame = before.isKnown && before.hash === hash && before.status === status
@@ -89,8 +118,8 @@ export class ConfigReports {
     if (status === 'applied') instance.appliedHash = hash
     const followed = assignmentOf(instance)
     if (followed !== null && followed.push.hash === hash)
-      this.#moveTarget(instance, followed, status, error, { isFullReport, isSame })
-    else if (!isSame && status !== 'applying') this.#takeLate(instance, { hash, status, isFullReport }, error)
+      this.#moveTarget(instance, followed, status, error, { ...how, isSame })
+    else if (!isSame && status !== 'applying') this.#takeLate(instance, { ...how, hash, status }, error)
     return !isSame
   }
 
@@ -100,7 +129,7 @@ export class ConfigReports {
    */
   #takeLate(
     instance: Instance,
-    { hash, status, isFullReport }: { hash: string; status: 'applied' | 'failed'; isFullReport: boolean },
+    { hash, status, isFullReport, saidAt }: HowSaid & { hash: string; status: 'applied' | 'failed' },
     error: () => AgentError | null,
   ): void {
     const ended = instance.workload?.endedStages ?? null
@@ -109,7 +138,7 @@ export class ConfigReports {
     if (target.state === 'cannot_report') return
     if (!isAnswer(instance, ended, target, { status, isFullReport })) return
     this.#noteAnswer(instance, ended, status)
-    this.#settle(instance, ended, target, { state: status, error })
+    this.#settle(instance, ended, target, { state: status, error, saidAt })
   }
 
   #moveTarget(
@@ -117,7 +146,7 @@ export class ConfigReports {
     followed: FollowedPush,
     status: 'applied' | 'applying' | 'failed',
     error: () => AgentError | null,
-    { isFullReport, isSame }: { isFullReport: boolean; isSame: boolean },
+    { isFullReport, saidAt, isSame }: HowSaid & { isSame: boolean },
   ): void {
     const target = followed.targets.get(instance.uid)
     // Without a row in this push the status is from before it: what it means is up to the offer decision.
@@ -142,10 +171,11 @@ export class ConfigReports {
       this.#settle(instance, followed, target, {
         state: 'straggler',
         error: () => errorOfEnd('apply_timeout'),
+        saidAt,
       })
       return
     }
-    this.#settle(instance, followed, target, { state, error })
+    this.#settle(instance, followed, target, { state, error, saidAt })
     if (state === 'applied') this.#losses.survived(instance, followed, target)
   }
 
@@ -166,12 +196,12 @@ export class ConfigReports {
     instance: Instance,
     followed: FollowedPush,
     target: PushTarget,
-    { state, error }: { state: PushTarget['state']; error: () => AgentError | null },
+    { state, error, saidAt }: { state: PushTarget['state']; error: () => AgentError | null; saidAt: Date },
   ): void {
     // Also where its target had failed before: the same config may have been pushed again since.
     if (state === 'failed') quarantineHere(this.#parts, instance, followed)
     if (target.state === state && !isLostOut(target)) return
-    if (!moveTarget(followed, target, state, this.#parts.deps.clock, error())) return
+    if (!moveTarget(followed, target, state, this.#parts.deps.clock, error(), saidAt)) return
     this.#parts.writer.target({ pushId: followed.push.pushId, target })
     this.#parts.tell({ kind: 'target-moved', followed })
   }

@@ -120,12 +120,13 @@ export class Receiver {
     if (report.remoteConfigStatus === null) return
     const known = this.#parts.state.instances.get(report.uid)
     if (known !== undefined && !this.#isUnheardSince(known, agoMs)) return
-    if (known !== undefined && known.workload !== null) this.#takeConfigStatus(known, report, true)
+    if (known !== undefined && known.workload !== null)
+      this.#tellOfStatus(known, this.#reports.hadSaid(known, report, agoMs))
     const home = known === undefined ? this.#homeOf(report.uid) : undefined
     if (home === undefined) return
     const instance = createInstance(report.uid, Uint8Array.from(report.uidOnWire), this.#parts.deps.clock)
     liveIn(instance, home)
-    this.#reports.take(instance, report, true)
+    this.#reports.hadSaid(instance, report, agoMs)
   }
 
   /** See `Fleet.hadSaidGoodbye`. */
@@ -248,7 +249,8 @@ export class Receiver {
     instance.sequenceNum = report.sequenceNum
     instance.boundMs = saidBetween(this.#parts.deps.clock, said)
     // What an agent says about a config with its goodbye still counts; the health in it does not.
-    if (report.remoteConfigStatus !== null) this.#reports.take(instance, report, isToldLate)
+    if (isToldLate) this.#reports.hadSaid(instance, report, said.agoMs ?? 0)
+    else this.#reports.take(instance, report, false)
     if (instance.connection === null) {
       instance.awaySinceMs = this.#parts.deps.clock.heardMs()
       this.#presence.hadLeft(instance, true)
@@ -404,7 +406,10 @@ export class Receiver {
   }
 
   #takeConfigStatus(instance: Instance, report: AgentReport, isWhole: boolean): void {
-    const isNews = this.#reports.take(instance, report, isWhole)
+    this.#tellOfStatus(instance, this.#reports.take(instance, report, isWhole))
+  }
+
+  #tellOfStatus(instance: Instance, isNews: boolean): void {
     if (!isNews || instance.workload === null) return
     this.#parts.deps.notices.configStatusReported(instance.workload, instance)
     this.#presence.touch(instance, instance.workload)

@@ -2,7 +2,7 @@ import type { FleetClock } from '../../clock.ts'
 import { tellingRank } from '../../model/telling-cause.ts'
 import type { PushTarget, TargetState } from '../../store/push-targets.ts'
 import type { AgentError } from '../../store/pushes.ts'
-import { hasJustApplied } from '../decide/losses.ts'
+import { CLOCKS_MS, hasJustApplied } from '../decide/losses.ts'
 import { decidePush, type PushVerdict } from '../decide/push.ts'
 import { WAITED_MAX_MS } from '../decide/target-end.ts'
 import type { FollowedPush, Instance } from './model.ts'
@@ -71,13 +71,17 @@ function countTarget(followed: FollowedPush, target: PushTarget): void {
   if (isCounted(target.state)) counts[target.state]++
 }
 
-/** Move one target to another state and keep the counts right; false when it was there already. */
+/**
+ * Move one target to another state and keep the counts right; false when it was there already. `appliedAt`: when its
+ * instance said that it had applied the config, where that was told late.
+ */
 export function moveTarget(
   followed: FollowedPush,
   target: PushTarget,
   state: TargetState,
   clock: FleetClock,
   error: AgentError | null = null,
+  appliedAt: Date | null = null,
 ): boolean {
   const now = clock.now()
   // A FAILED that the instance reports replaces one that was concluded from its losses.
@@ -100,7 +104,8 @@ export function moveTarget(
   if (target.isTarget && isLostOut(target)) followed.lostOutCount++
   target.updatedAt = now
   if (state === 'applying') target.applyingAt = now
-  target.endedAt = state === 'applied' || state === 'failed' ? now : null
+  // A failure is dated by when it was noted: who pages through those that failed relies on none being added behind.
+  target.endedAt = state === 'applied' ? (appliedAt ?? now) : state === 'failed' ? now : null
   return true
 }
 
@@ -222,6 +227,19 @@ export function setLosses(followed: FollowedPush, target: PushTarget, losses: nu
  */
 export const appliedBeforeMs = ({ state, endedAt }: PushTarget, startedAt: Date): number | null =>
   state === 'applied' && endedAt !== null ? startedAt.getTime() - endedAt.getTime() : null
+
+/**
+ * Has the target applied the config since this was said? When it did is stored by the wall clock of the owner of then, and
+ * `saidAt` is this owner's wall clock less an age that two machines' monotonic clocks tell, at most. Where these clocks
+ * differ, or that age is too long, something that was said by so much later is taken for older, so that what an agent runs
+ * is not rolled back for what it failed before. A failure that came later than that counts. A time that lies far ahead is
+ * of a clock that was put back since, and makes nothing old.
+ */
+export const hasAppliedSince = (target: PushTarget | undefined, saidAt: Date, now: Date): boolean =>
+  target?.state === 'applied' &&
+  target.endedAt !== null &&
+  target.endedAt > saidAt &&
+  target.endedAt.getTime() - now.getTime() < CLOCKS_MS
 
 /** For how long it has been heard of since the target applied the config; null where it has not. */
 export function appliedAgoMs(
