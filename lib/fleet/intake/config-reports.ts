@@ -7,7 +7,7 @@ import { errorOfEnd, type TargetEndCause } from '../decide/target-end.ts'
 import { dropJoiner } from '../state/drop-joiner.ts'
 import { endForgotten } from '../state/end-forgotten.ts'
 import {
-  appliedBeforeMs,
+  appliedAgoMs,
   hasAppliedSince,
   isLostOut,
   isOpen,
@@ -246,13 +246,13 @@ export class ConfigReports {
    * process had the fleet, or none.
    */
   neverBack(uid: string): void {
-    const { state } = this.#parts
+    const { deps, state } = this.#parts
     const workload = state.workloads.get(state.homes.get(uid) ?? '')
     if (workload === undefined || state.instances.has(uid)) return
     const followed = assignmentOfUid(workload, uid)
     const target = followed?.targets.get(uid)
     if (followed === null || target === undefined) return
-    noteMissing(followed, target, appliedBeforeMs(target, state.startedAt))
+    noteMissing(followed, target, appliedAgoMs(followed, target, deps.clock.heardMs(), state))
     noteAway(followed, target)
   }
 

@@ -60,3 +60,54 @@ it.each([
   const { status: now, halt, stageIndex } = workload().rollout!.stored
   expect({ now, gate: halt?.gate, stageIndex }).toEqual({ now: 'halted', gate: 'health', stageIndex: 0 })
 })
+
+it.each([
+  ['before', 5_000],
+  ['before', 70_000],
+  ['after', 50_000],
+  ['after', 70_000],
+] as const)(
+  'told to another owner, where that was %s this began, by a front that is %d ms late',
+  async (when, ms) => {
+    const owner = openOwner()
+    const [front, other] = [openFront('a front'), openFront('another')]
+    const [link, otherLink] = [front.link(owner), other.link(owner)]
+    front.say(1, 1, 1, described(1))
+    for (const n of [2, 3, 4]) other.say(n, n, 1, described(n))
+    await fleet.ctx.advance(100)
+    const { id } = instanceOf(1)!.workload!
+    const workload = () => fleet.ctx.fleet.workload(id)!
+    const push = await pushConfig(fleet.ctx.fleet, id, configYaml(1), () => {}, [
+      { count: 2, dwellMs: 300_000, gates: ['no_failure', 'health'] },
+      { percentage: 100, dwellMs: 0, gates: ['no_failure', 'health'] },
+    ])
+    await fleet.ctx.advance(2_000)
+    const living = [2, 3, 4].find((n) => instanceOf(n)!.offer?.hash === push.hash)!
+    expect(instanceOf(1)!.offer?.hash).toBe(push.hash)
+    const status = {
+      remoteConfigStatus: { lastRemoteConfigHash: Buffer.from(push.hash, 'hex'), status: 1 },
+      health: { healthy: true },
+    }
+    other.say(living, living, 2, status)
+    await fleet.ctx.advance(2_000)
+    link.break()
+    const applies = async () => {
+      front.say(1, 1, 2, status)
+      await fleet.ctx.advance(1_000)
+      front.close(1)
+      await fleet.ctx.advance(2_000)
+    }
+    if (when === 'before') await applies()
+    otherLink.break()
+    const next = await takeOver(2)
+    other.link(next)
+    await fleet.ctx.advance(ms)
+    if (when === 'after') await applies()
+    front.link(next)
+    await fleet.ctx.advance(12_000)
+    expect(workload().rollout!.followed.targets.get(uidOf(1))!.state).toBe('applied')
+    await fleet.ctx.advance(500_000)
+    const { status: now, halt, stageIndex } = workload().rollout!.stored
+    expect({ now, gate: halt?.gate, stageIndex }).toEqual({ now: 'halted', gate: 'health', stageIndex: 0 })
+  },
+)
