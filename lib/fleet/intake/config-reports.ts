@@ -31,7 +31,8 @@ const RELEASED: readonly TargetState[] = ['applied', 'cannot_report', 'straggler
 
 /** How an instance said a status. */
 interface HowSaid {
-  isFullReport: boolean
+  /** In a full report, or told late: it may repeat what the instance had said before its offer. */
+  mayRepeat: boolean
   /** By the time of day; for one that a front tells of late, at the earliest. */
   saidAt: Date
 }
@@ -54,7 +55,7 @@ export class ConfigReports {
       return isWhole && !instance.reported.isKnown && this.becomeNone(instance)
     }
     return this.#takeReported(instance, status, {
-      isFullReport: report.attributes !== null,
+      mayRepeat: report.attributes !== null,
       saidAt: this.#parts.deps.clock.now(),
     })
   }
@@ -70,7 +71,7 @@ export class ConfigReports {
     const followed = [assignmentOf(instance), instance.workload?.endedStages]
     const targets = followed.map((each) => each?.targets.get(instance.uid))
     if (status === null || targets.some((target) => hasAppliedSince(target, saidAt, now))) return false
-    return this.#takeReported(instance, status, { isFullReport: report.attributes !== null, saidAt })
+    return this.#takeReported(instance, status, { mayRepeat: true, saidAt })
   }
 
   #takeReported(instance: Instance, status: ReportedRemoteConfigStatus, how: HowSaid): boolean {
@@ -129,14 +130,14 @@ export class ConfigReports {
    */
   #takeLate(
     instance: Instance,
-    { hash, status, isFullReport, saidAt }: HowSaid & { hash: string; status: 'applied' | 'failed' },
+    { hash, status, mayRepeat, saidAt }: HowSaid & { hash: string; status: 'applied' | 'failed' },
     error: () => AgentError | null,
   ): void {
     const ended = instance.workload?.endedStages ?? null
     const target = ended?.targets.get(instance.uid)
     if (ended === null || target === undefined || ended.push.hash !== hash) return
     if (target.state === 'cannot_report') return
-    if (!isAnswer(instance, ended, target, { status, isFullReport })) return
+    if (!isAnswer(instance, ended, target, { status, mayRepeat })) return
     this.#noteAnswer(instance, ended, status)
     this.#settle(instance, ended, target, { state: status, error, saidAt })
   }
@@ -146,12 +147,12 @@ export class ConfigReports {
     followed: FollowedPush,
     status: 'applied' | 'applying' | 'failed',
     error: () => AgentError | null,
-    { isFullReport, saidAt, isSame }: HowSaid & { isSame: boolean },
+    { mayRepeat, saidAt, isSame }: HowSaid & { isSame: boolean },
   ): void {
     const target = followed.targets.get(instance.uid)
     // Without a row in this push the status is from before it: what it means is up to the offer decision.
     if (target === undefined || target.state === 'superseded') return
-    if (!isAnswer(instance, followed, target, { status, isFullReport })) return
+    if (!isAnswer(instance, followed, target, { status, mayRepeat })) return
     this.#noteAnswer(instance, followed, status)
     const state = target.state === 'cannot_report' ? 'cannot_report' : status
     // APPLYING after the target has ended is a late message; only a new offer opens the target again.
@@ -311,10 +312,10 @@ const isAnswer = (
   instance: Instance,
   followed: FollowedPush,
   target: PushTarget,
-  { status, isFullReport }: { status: 'applied' | 'applying' | 'failed'; isFullReport: boolean },
+  { status, mayRepeat }: { status: 'applied' | 'applying' | 'failed'; mayRepeat: boolean },
 ): boolean =>
   status === 'failed'
-    ? isNews(instance, followed, target, isFullReport)
+    ? isNews(instance, followed, target, mayRepeat)
     : status === 'applying' || !isFromBefore(instance, offerOf(instance, followed))
 
 /**
@@ -328,15 +329,10 @@ const isFromBefore = ({ unansweredOtherHash }: Instance, offer: Instance['offer'
  * Is a FAILED of the assigned hash about this push? An instance that had reported FAILED for it before the offer may
  * only be repeating that: then FAILED counts after APPLYING, or on the offer's connection outside a full report.
  */
-function isNews(
-  instance: Instance,
-  followed: FollowedPush,
-  target: PushTarget,
-  isFullReport: boolean,
-): boolean {
+function isNews(instance: Instance, followed: FollowedPush, target: PushTarget, mayRepeat: boolean): boolean {
   const offer = offerOf(instance, followed)
   const wasSent = offer?.lastSentAtMs != null
   if (!target.hadFailedBefore) return wasSent || (isTargetFromBefore(followed, target) && !target.wasUnsent)
   if (target.applyingAt !== null) return true
-  return wasSent && !isFullReport && offer?.lastSentOn === instance.connection?.id
+  return wasSent && !mayRepeat && offer?.lastSentOn === instance.connection?.id
 }

@@ -90,3 +90,21 @@ it('an agent says how healthy it is, and its socket ends, while too many reports
   expect(workload().newestPush).toMatchObject({ pushId: again.pushId, status: 'pending' })
   expect(workload().active!.targets.get(uidOf(1))!.state).not.toBe('failed')
 })
+
+it.each(['within', 'beyond'])(
+  'an agent says all that it is, and goodbye, %s the limit of reports that wait',
+  async (limit) => {
+    const { front, link, workload, again } = await pushedAgain()
+    link.hold()
+    if (limit === 'beyond')
+      for (let n = 10; n < 10 + UNCONFIRMED_MAX; n++) front.say(n, n, 1, described('other'))
+    front.say(1, 1, 3, { ...described('edge'), ...statusOf(again.hash, 3) })
+    await fleet.ctx.advance(10)
+    front.say(1, 1, 4, GOODBYE)
+    front.close(1)
+    link.deliver()
+    await settle(front, again.hash)
+    expect(workload().active!.targets.get(uidOf(1))!.state).toBe('gone')
+    expect(workload().newestPush).toMatchObject({ pushId: again.pushId, status: 'applied' })
+  },
+)
