@@ -327,7 +327,7 @@ const isFromBefore = ({ unansweredOtherHash }: Instance, offer: Instance['offer'
 
 /**
  * Is a FAILED of the assigned hash about this push? An instance that had reported FAILED for it before the offer may
- * only be repeating that: then FAILED counts after APPLYING, or on the offer's connection outside a full report.
+ * only be repeating that: then FAILED counts after APPLYING, or on the offer's connection where it is no repetition.
  */
 function isNews(instance: Instance, followed: FollowedPush, target: PushTarget, mayRepeat: boolean): boolean {
   const offer = offerOf(instance, followed)

@@ -143,7 +143,9 @@ export class Receiver {
       ? this.#isUnheardSince(instance, agoMs)
       : this.#mayHaveLeft(instance, place ?? undefined, agoMs) ||
         (this.#isUnheardSince(instance, agoMs) && goesOnAt(instance, place, report))
+    // Where it has come back since, it had said of its config what it said all the same.
     if (hasLeft) this.#depart(instance, report, said, true)
+    else this.hadSaidOfConfig(report, agoMs)
   }
 
   /**
