@@ -129,11 +129,18 @@ export class FrontEndings {
     this.#newest(n, kind, uid)
   }
 
-  /** Of each kind, what an agent said last is what counts. */
+  /** Of each kind, what an agent said last is what counts. A socket that was dead before may end after it. */
   #newest(n: number, kind: Said['kind'], uid: string): void {
     const last = this.#lastOf(kind)
     const before = last.get(uid)
-    if (before !== undefined && before !== n) this.confirmed(before)
+    if (before !== undefined && before !== n) {
+      const [former, latter] = [before, n].map((each) => this.#waiting.get(each)?.said?.saidMs)
+      if (former !== undefined && latter !== undefined && former > latter) {
+        this.confirmed(n)
+        return
+      }
+      this.confirmed(before)
+    }
     if (this.#waiting.has(n)) last.set(uid, n)
   }
 
