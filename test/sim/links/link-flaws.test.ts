@@ -8,7 +8,7 @@ const SEEDS_MAX = 25
 describe('a fault that is put into the links is found by some seed', () => {
   const store = useStore()
 
-  it.each(Object.entries(LINK_FLAWS))('when %s', { timeout: 300_000 }, async (_, planted) => {
+  it.each(Object.entries(LINK_FLAWS))('when %s', { timeout: 600_000 }, async (_, planted) => {
     let found = ''
     const { from = 1 } = planted
     for (let seed = from; seed < from + SEEDS_MAX && found === ''; seed++) {

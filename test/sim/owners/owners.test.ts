@@ -5,7 +5,7 @@ const SEEDS = Number(process.env['SIM_OWNERS_SEEDS'] ?? 100)
 const FIRST = Number(process.env['SIM_FIRST'] ?? 1)
 
 it('keeps its promises about who owns, whatever happens to processes and the ways between them', {
-  timeout: 60_000 + SEEDS * 2_000,
+  timeout: 60_000 + SEEDS * 10_000,
 }, async () => {
   const failed: string[] = []
   for (let seed = FIRST; seed < FIRST + SEEDS; seed++) {
