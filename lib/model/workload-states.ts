@@ -90,6 +90,23 @@ export function splitOf({
   return count === 0 ? null : { rolloutId: push.rollout_id, hash, count, total }
 }
 
+/** How far a push in stages has come with a workload. */
+export type Staging = Omit<Split, 'rolloutId'>
+
+/**
+ * How far the stages of a push have come; null where none are under way, one is halted, or some instance runs what is
+ * neither the former nor the new config.
+ */
+export function stagingOf({
+  current_config_push: push,
+  running_configs: running,
+}: Pick<WorkloadRecord, 'current_config_push' | 'running_configs'>): Staging | null {
+  if (push?.rollout_status !== 'running') return null
+  const [other, ...more] = running?.others ?? []
+  if (running?.unknown_count !== 0 || more.length > 0 || other?.config_hash !== push.config_hash) return null
+  return { hash: push.config_hash, count: other.instance_count, total: running.instance_count }
+}
+
 /** The state of a workload's config in one word. */
 export type ConfigState =
   | 'not_managed'

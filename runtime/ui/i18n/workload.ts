@@ -1,4 +1,4 @@
-import { type Split, splitOf } from '../../../lib/model/workload-states.ts'
+import { type Split, splitOf, stagingOf } from '../../../lib/model/workload-states.ts'
 import type { RunningConfigs, WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatNumber, shortHash } from './format.ts'
@@ -47,6 +47,8 @@ export const workloadTexts = defineTexts({
     between: '; ',
     split: (count: number, hash: string, others: number) =>
       `${n(count)} ${plural(count, 'runs', 'run')} ${hash} of an aborted rollout${others === 0 ? '' : `, ${n(others)} what ${plural(others, 'it', 'they')} had`}`,
+    inStages: (count: number, all: number, hash: string) =>
+      `in stages: ${n(count)} of ${n(all)} ${plural(count, 'has', 'have')} the new ${hash}`,
     runUnknown: (count: number) =>
       `of ${n(count)} it is not known what ${plural(count, 'it runs', 'they run')}`,
     pushedBy: (who: string) => `by ${who}`,
@@ -320,6 +322,8 @@ export const workloadTexts = defineTexts({
     between: '\u00a0; ',
     split: (count: number, hash: string, others: number) =>
       `${n(count)} ${plural(count, 'exécute', 'exécutent')} ${hash} d’un déploiement abandonné${others === 0 ? '' : `, ${n(others)} ce qu’${plural(others, 'elle avait', 'elles avaient')}`}`,
+    inStages: (count: number, all: number, hash: string) =>
+      `par étapes : ${n(count)} sur ${n(all)} ${plural(count, 'a', 'ont')} la nouvelle ${hash}`,
     runUnknown: (count: number) =>
       `pour ${n(count)}, on ne sait pas ce qu’${plural(count, 'elle exécute', 'elles exécutent')}`,
     pushedBy: (who: string) => `par ${who}`,
@@ -567,6 +571,8 @@ export function describeRunning(
   const words = say(workloadTexts)
   const split = splitOf(workload)
   if (split !== null) return describeSplit(split)
+  const staging = stagingOf(workload)
+  if (staging !== null) return words.inStages(staging.count, staging.total, shortHash(staging.hash))
   return [
     words.runIt(wanted_count, instance_count),
     ...others.map((other) => words.runOther(other.instance_count, shortHash(other.config_hash))),

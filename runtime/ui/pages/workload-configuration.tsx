@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import { baseInWordsOf } from '../../../lib/configs/effective/base-of-report.ts'
-import { deadEndOf, isOpen, splitOf } from '../../../lib/model/workload-states.ts'
+import { deadEndOf, isOpen, splitOf, stagingOf } from '../../../lib/model/workload-states.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { RunningConfigs } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
@@ -111,6 +111,9 @@ function Wanted({ workload, isFailingPart, ...told }: Pick<TabProps, 'workload'>
   )
 }
 
+const ASTRAY = { tone: 'warn', shape: 'triangle' } as const
+const IN_STAGES = { tone: 'busy', shape: 'half' } as const
+
 /** What the instances run beside what the workload is to run: as a member of a rollout one is to run something else. */
 function Otherwise({ workload, running }: Pick<TabProps, 'workload'> & { running: RunningConfigs }) {
   const words = say(historyTexts)
@@ -121,7 +124,7 @@ function Otherwise({ workload, running }: Pick<TabProps, 'workload'> & { running
   const base = `/workloads/${workload.id}`
   return (
     <>
-      <Mark tone="warn" shape="triangle">
+      <Mark {...(stagingOf(workload) === null ? ASTRAY : IN_STAGES)}>
         {describeRunning(workload, running)}.{isUnderWay && rollout !== undefined && ` ${words.inRollout}`}
       </Mark>
       <div class="actions">

@@ -5,6 +5,7 @@ import {
   environmentOf,
   placeOf,
   readOnlyReason,
+  stagingOf,
 } from '../../../lib/model/workload-states.ts'
 import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
 import type { HealthNode } from '../../../lib/wire/instances.ts'
@@ -67,6 +68,8 @@ function Facts({ workload }: { workload: WorkloadRecord }) {
   const isManaged = readOnlyReason(workload) === null
   const deadEnd = deadEndOf(workload)
   const running = otherwiseRunning(workload)
+  const isAstray = running !== undefined && stagingOf(workload) === null
+  const astray = isAstray ? 'warn' : undefined
   const config = !isManaged ? (
     words.notManaged
   ) : deadEnd !== null ? (
@@ -75,10 +78,10 @@ function Facts({ workload }: { workload: WorkloadRecord }) {
     <span>
       <span class="mono">{shortHash(workload.active_config_hash)}</span>
       {push?.label && push.config_hash === workload.active_config_hash && ` ${quoted(push.label)}`}
-      {running && <span class="warn"> · {describeRunning(workload, running)}</span>}
+      {running && <span class={astray}> · {describeRunning(workload, running)}</span>}
     </span>
   ) : running ? (
-    <span class="warn">{describeRunning(workload, running)}</span>
+    <span class={astray}>{describeRunning(workload, running)}</span>
   ) : (
     words.noneActive
   )
@@ -92,7 +95,7 @@ function Facts({ workload }: { workload: WorkloadRecord }) {
           words.facts.version,
           <span class="mono">{describeVersions(workload.version, workload.version_mix)}</span>,
         ],
-        [running && workload.active_config_hash ? words.facts.wanted : words.facts.config, config],
+        [isAstray && workload.active_config_hash ? words.facts.wanted : words.facts.config, config],
         ...(push
           ? [
               [

@@ -7,6 +7,7 @@ import { describeMessage } from '../../../runtime/ui/i18n/causes.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
 import { describeEndedBy } from '../../../runtime/ui/i18n/history.ts'
 import { describePush, describeSomeFailed } from '../../../runtime/ui/i18n/push-sentences.ts'
+import { describeRunning } from '../../../runtime/ui/i18n/workload.ts'
 import { isLateAnswer, sharesOf } from '../../../runtime/ui/logic/pushes.ts'
 
 afterEach(() => {
@@ -168,6 +169,17 @@ describe('what a rollback ends', () => {
       },
       current_config_push: { status: 'pending', phase: 'applying', ...push },
     }) as WorkloadRecord
+
+  test('of stages under way says who has the new config, and no more where somebody runs a third one', () => {
+    const push = { config_hash: '516537fbbbb', rollout_status: 'running' } as const
+    const staged = workload(push)
+    expect(describeRunning(staged, staged.running_configs!)).toBe('in stages: 2 of 8 have the new 516537f')
+    const others = [...staged.running_configs!.others, { config_hash: 'a third', instance_count: 1 }]
+    const mixed = { ...staged, running_configs: { ...staged.running_configs!, others } }
+    expect(describeRunning(mixed, mixed.running_configs)).toMatch(/^6 of 8 run it/)
+    const halted = workload({ ...push, rollout_status: 'halted' })
+    expect(describeRunning(halted, halted.running_configs!)).toMatch(/^6 of 8 run it/)
+  })
 
   test('is a push under way, or a halted rollout with who runs what, and nothing of what is over', () => {
     expect(describeEndedBy(workload({}))).toBe('It supersedes a push that is under way.')
