@@ -167,7 +167,7 @@ export async function createCampaign(
 /** Campaigns that one person has at most before they are started, drafts or asked for, and the mebibytes that they take. */
 export const DRAFTS_OF_ONE_MAX = 100
 const DRAFTS_MIB_MAX = 32
-/** Of so many of one person's that ended unstarted, and that nobody else decided, texts and targets are kept. */
+/** Of so many of one person's that ended unstarted, and that nobody else decided, texts, targets and all else are kept. */
 export const ENDED_KEPT = 20
 
 /** Why somebody's are too many, the new one among them; null where they are not. */
@@ -215,8 +215,8 @@ const refuseElsewhere = async (
 ): Promise<Refusal<'fleet-config-managed'> | null> =>
   change.kind === 'version' ? refuseOverGit(tx, { ...change, fleetConfigId: change.fleet_config_id }) : null
 
-const sizeOf = ({ change, scope }: Pick<StoredCampaign, 'change' | 'scope'>): number =>
-  JSON.stringify([change, scope]).length
+const sizeOf = ({ change, scope, rules }: Pick<StoredCampaign, 'change' | 'scope' | 'rules'>): number =>
+  JSON.stringify([change, scope, rules]).length
 
 /**
  * Remove a draft, or a plan that nobody was asked to approve: by whoever made it, or, with `mayRemoveOthers`, by anybody.

@@ -60,6 +60,8 @@ const DESCRIPTION_LENGTH_MAX = 4_000
 const CONFIG_LENGTH_MAX = 2_097_152
 const PATCH_LENGTH_MAX = 262_144
 const IDS_MAX = 20_000
+/** Ids of workloads are shorter. */
+const ID_LENGTH_MAX = 64
 /** Names that are left out, and how many of them may be globs: each glob is compared with every workload. */
 const NAMES_MAX = 1_000
 const GLOBS_MAX = 50
@@ -155,6 +157,8 @@ export function readScope(sent: CampaignScope, hasEveryone: boolean): Read<Campa
   for (const key of ['workload_ids', 'exclude_ids'] as const) {
     const ids = [...new Set(sent[key] ?? [])]
     if (ids.length > IDS_MAX) return refuse('campaign-list-too-long', { field: `scope.${key}`, max: IDS_MAX })
+    const longId = refuseLong(`scope.${key}`, ids, ID_LENGTH_MAX)
+    if (longId !== null) return longId
     if (ids.length > 0) scope[key] = ids
   }
   const names = [...new Set((sent.exclude_names ?? []).map((name) => name.trim()))].filter(
@@ -173,11 +177,9 @@ export function readScope(sent: CampaignScope, hasEveryone: boolean): Read<Campa
   return { ok: true, value: scope }
 }
 
-/** Refuse names or globs of which one is longer than a selector's may be; null when none is. */
-const refuseLong = (field: string, texts: readonly string[]) =>
-  texts.some((text) => text.length > TEXT_LENGTH_MAX)
-    ? refuse('labels-have-long-text', { field, max: TEXT_LENGTH_MAX })
-    : null
+/** Refuse texts of which one is longer than `max`, or than a selector's may be; null when none is. */
+const refuseLong = (field: string, texts: readonly string[], max = TEXT_LENGTH_MAX) =>
+  texts.some((text) => text.length > max) ? refuse('labels-have-long-text', { field, max }) : null
 
 /** Check a selector. A refusal names the field that it is about. */
 function readSelectorOf(field: string, sent: Selector, rules: SelectorRules): Read<Selector> {
@@ -198,9 +200,12 @@ function readRules(sent: Pick<CampaignCreateRequest, keyof CampaignCreateRequest
   const catchUpSeconds = sent.catch_up_seconds ?? CATCH_UP_DAYS.standard * DAY_SECONDS
   if (!isCount(catchUpSeconds, CATCH_UP_DAYS.max * DAY_SECONDS))
     return refuseNumber('catch_up_seconds', 0, CATCH_UP_DAYS.max * DAY_SECONDS)
-  const windows = (sent.windows ?? []) as CampaignRules['windows']
-  if (windows.length > WINDOWS_MAX)
+  const sentWindows = (sent.windows ?? []) as CampaignRules['windows']
+  if (sentWindows.length > WINDOWS_MAX)
     return refuse('campaign-list-too-long', { field: 'windows', max: WINDOWS_MAX })
+  const windows = sentWindows.map((window) =>
+    window.days === undefined ? window : { ...window, days: [...new Set(window.days)] },
+  )
   const fault = findWindowFault(windows)
   if (fault !== null) return refuse('campaign-window-invalid', { field: 'windows', ...fault })
   const retryQuarantined = sent.retry_quarantined === true

@@ -435,7 +435,7 @@ export async function measureDrafts(tx: Db, createdById: string): Promise<Measur
   await tx.query('select pg_advisory_xact_lock(hashtext($1))', [`campaign_drafts ${createdById}`])
   const rows = await tx.query<MeasuredDrafts>(
     `select count(*)::int as count,
-       coalesce(sum(pg_column_size(change) + pg_column_size(scope)), 0)::float8 as bytes
+       coalesce(sum(pg_column_size(change) + pg_column_size(scope) + pg_column_size(rules)), 0)::float8 as bytes
      from campaigns c
      where created_by_id = $1 and ${isStatusThat('status', 'unstarted')} and not ${IS_FOR_GIT}`,
     [createdById],
@@ -443,10 +443,15 @@ export async function measureDrafts(tx: Db, createdById: string): Promise<Measur
   return rows[0]!
 }
 
+/** So many bytes, as stored, of whom a campaign meant and of its waves are kept with what is forgotten otherwise. */
+const SMALL = 4_096
+
 /**
  * Forget the texts, patches and targets of what somebody asked for that ended unstarted and that nobody else approved or
- * rejected, but for the `kept` that ended last; of a few at a time, since one may have 50,000 targets. What somebody else
- * decided stays until its time: whoever asked does not say when its evidence goes.
+ * rejected, and whom it meant and its waves and windows where they are large, but for the `kept` that ended last; of a few at
+ * a time, since one may have 50,000 targets. What somebody else decided stays until its time: whoever asked does not say
+ * when its evidence goes. The rows stay: whoever put a text into one is an author of that text elsewhere. One of which is
+ * forgotten whom it meant means nobody, so that no reader sees it who did not before.
  */
 export async function forgetOwnUnstarted(tx: Db, createdById: string, kept: number): Promise<void> {
   await tx.execute(
@@ -458,10 +463,14 @@ export async function forgetOwnUnstarted(tx: Db, createdById: string, kept: numb
        order by c.ended_at desc, c.id desc offset $2
      ), found as materialized (
        select c.id from campaigns c join ended on ended.id = c.id
-       where c.change ?| '{yaml,patch}' or exists (select from campaign_targets t where t.campaign_id = c.id)
+       where c.change ?| '{yaml,patch}' or pg_column_size(c.scope) > ${SMALL} or pg_column_size(c.rules) > ${SMALL}
+         or exists (select from campaign_targets t where t.campaign_id = c.id)
        limit 5 for update of c skip locked
      ), forgotten as (
-       update campaigns set change = change - '{yaml,patch}'::text[] where id in (select id from found)
+       update campaigns set change = change - '{yaml,patch}'::text[],
+         scope = case when pg_column_size(scope) > ${SMALL} then '{"workload_ids": []}' else scope end,
+         rules = case when pg_column_size(rules) > ${SMALL} then rules || '{"waves": [], "windows": []}' else rules end
+       where id in (select id from found)
      )
      delete from campaign_targets where campaign_id in (select id from found)`,
     [createdById, kept],

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ENDED_KEPT } from '../../../lib/campaigns/decisions.ts'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
@@ -112,8 +113,8 @@ describe('a campaign at work', () => {
 
 describe('a campaign that ended', () => {
   /** Make a campaign that is asked for and ends so. */
-  async function endUnstarted(how: string, by = ann): Promise<string> {
-    const id = await draft()
+  async function endUnstarted(how: string, by = ann, more: object = {}): Promise<string> {
+    const id = await draft(more)
     expect((await call(`POST /api/campaigns/${id}/plan`)).status).toBe(202)
     while (ctx.campaigns.planner.progress(id) !== null) await new Promise((resolve) => setTimeout(resolve, 5))
     const { plan_hash } = (await call(`GET /api/campaigns/${id}`)).json as CampaignRecord
@@ -174,6 +175,35 @@ describe('a campaign that ended', () => {
     await draft()
     expect(await keepsText(last)).toBe(false)
     for (const id of [rejected, approved, started]) expect(await keepsText(id)).toBe(true)
+  })
+
+  it('unstarted, and not among the last twenty, is without whom it meant and its waves too, where they are large', async () => {
+    const noise = (count: number, length: number) =>
+      Array.from({ length: count }, () => randomBytes(length).toString('hex').slice(0, length))
+    const ids = agents.map(({ workloadId }) => workloadId)
+    const selector = { match_expressions: [{ key: 'muster/k', operator: 'In', values: noise(50, 250) }] }
+    const large = await endUnstarted('withdraw', ann, {
+      scope: { workload_ids: ids, exclude_ids: noise(1_000, 24) },
+      waves: [{ selector }, {}],
+      windows: [{ from: '00:00', to: '23:59' }],
+    })
+    const small = await endUnstarted('withdraw')
+    await database.pool.execute(
+      `insert into campaigns select made.* from campaigns c, generate_series(1, $2::int) n,
+         jsonb_populate_record(c, jsonb_build_object('id', c.id || n)) made where c.id = $1`,
+      [small, ENDED_KEPT],
+    )
+    await draft()
+    expect([await keepsText(large), await keepsText(small)]).toEqual([false, false])
+    const read = async (id: string) => (await call(`GET /api/campaigns/${id}`)).json
+    // Nobody, and not all of a fleet config: who saw it not before sees it not now.
+    expect(await read(large)).toMatchObject({ scope: { workload_ids: [] }, waves: [], windows: [] })
+    expect(await read(small)).toMatchObject({ scope: { workload_ids: ids }, waves: [{ count: 1 }, {}] })
+    const sizes = await database.pool.query<{ bytes: number }>(
+      `select pg_column_size(c.*)::int as bytes from campaigns c where id = $1`,
+      [large],
+    )
+    expect(sizes[0]!.bytes).toBeLessThan(8_192)
   })
 
   it('is without its text or patch ninety days later, and keeps its hashes, its plan and its targets', async () => {
@@ -245,11 +275,17 @@ describe('drafts', () => {
     expect((await call('POST /api/campaigns', asked())).status).toBe(201)
   })
 
-  it('take so much room of one person', async () => {
+  it.each([
+    ['texts', `change = change || jsonb_build_object('yaml', noise)`],
+    [
+      'waves',
+      `rules = rules || jsonb_build_object('waves', jsonb_build_array(jsonb_build_object('selector', noise)))`,
+    ],
+  ])('take so much room of one person with their %s', async (_what, set) => {
     const id = await draft()
     await database.pool.execute(
-      `update campaigns set change = change || jsonb_build_object('yaml', (
-         select string_agg(md5(n::text), '') from generate_series(1, 65536) n))`,
+      `update campaigns set ${set}
+       from (select string_agg(md5(n::text), '') as noise from generate_series(1, 65536) n) made`,
     )
     await copies(id, 30)
     const refused = { status: 409, json: { code: 'campaign_drafts_too_large' } }
@@ -275,6 +311,13 @@ describe('drafts', () => {
     expect((await call(`POST /api/campaigns/${id}/withdraw`)).status).toBe(200)
     await database.pool.execute(`update campaigns set status = 'running' where id <> $1`, [id])
     expect((await call('POST /api/campaigns', asked())).status).toBe(201)
+  })
+
+  it('keep of windows each day once', async () => {
+    const window = { days: [1, 3], from: '01:00', to: '02:00' }
+    const id = await draft({ windows: [{ ...window, days: [1, 1, 3, 1] }] })
+    const { json } = await call(`GET /api/campaigns/${id}`)
+    expect((json as CampaignRecord).windows).toEqual([window])
   })
 
   it('take no more room where there are too many of them as well', async () => {

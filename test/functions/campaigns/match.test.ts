@@ -137,6 +137,13 @@ describe('a scope that cannot be used', () => {
       'labels_have_long_text',
       'scope.exclude_names',
     ],
+    ['names by a long id', { workload_ids: ['a'.repeat(65)] }, 'labels_have_long_text', 'scope.workload_ids'],
+    [
+      'leaves out by a long id',
+      { selector: hosts('*'), exclude_ids: ['a', 'b'.repeat(65)] },
+      'labels_have_long_text',
+      'scope.exclude_ids',
+    ],
   ])('that %s is refused, and the field is named', async (_, scope, code, field) => {
     const { status, json } = await match(scope)
     expect(status).toBe(400)
