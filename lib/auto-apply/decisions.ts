@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
+import { ENDED_KEPT } from '../campaigns/decisions.ts'
 import { findLapse } from '../campaigns/run/lapse.ts'
 import { listBecause } from '../changes/approval-help.ts'
 import { type ApprovalActor, refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
@@ -14,6 +15,7 @@ import {
   insertAutoApply,
   lockOpenAutoApplies,
   moveAutoApply,
+  removeOwnUnstarted,
   type StoredAutoApply,
 } from '../store/auto-apply.ts'
 import { wasVersionRolledBack } from '../store/fleet-config-history.ts'
@@ -126,6 +128,7 @@ export async function requestAutoApply(
     const managed = await refuseOtherThanGit(tx, stands, autoApply)
     if (managed !== null) return managed
     if (!(await insertAutoApply(tx, autoApply))) return refuse('auto-apply-requested-already')
+    await removeOwnUnstarted(tx, actor.userId, ENDED_KEPT)
     await recordStep(tx, parts, actor, 'auto_apply.request', autoApply, comment)
     return { ok: true, autoApply }
   })

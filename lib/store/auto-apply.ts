@@ -103,6 +103,23 @@ export async function insertAutoApply(tx: Db, asked: StoredAutoApply): Promise<b
   return touched === 1
 }
 
+/**
+ * Remove what somebody asked for that ended before it was in force and that nobody else approved or rejected, but for the
+ * `kept` that ended last: of any fleet config. Nothing was brought by it, and the audit trail tells of it.
+ */
+export async function removeOwnUnstarted(tx: Db, requestedById: string, kept: number): Promise<void> {
+  await tx.execute(
+    `with ended as materialized (
+       select a.id from auto_applies a where a.requested_by_id = $1 and a.active_since is null
+         and (a.status in ('withdrawn', 'expired', 'ended') or a.status = 'rejected' and a.closed_by = a.requested_by)
+         and not exists (select from jsonb_array_elements(a.approvals) p where p->>'byId' is distinct from $1)
+       order by a.ended_at desc, a.id desc offset $2)
+     delete from auto_applies where id in (
+       select a.id from auto_applies a join ended on ended.id = a.id for update of a skip locked)`,
+    [requestedById, kept],
+  )
+}
+
 /** What of a fleet config is asked for or in force: one of each at most. */
 export async function listOpenAutoApplies(db: Db, fleetConfigId: string): Promise<StoredAutoApply[]> {
   return db.query<StoredAutoApply>(

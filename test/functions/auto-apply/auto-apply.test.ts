@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { AutoApply } from '../../../lib/auto-apply/auto-apply.ts'
+import { ENDED_KEPT } from '../../../lib/campaigns/decisions.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
-import type { AutoApplyState } from '../../../lib/wire/auto-apply.ts'
+import type { AutoApplyRecord, AutoApplyState } from '../../../lib/wire/auto-apply.ts'
 import type { FleetConfigVersion, FleetConfigWorkload } from '../../../lib/wire/fleet-configs.ts'
 import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
 import { AutoApplyScene, hashOn, versionText } from '../../support/auto-apply-scene.ts'
@@ -514,6 +515,43 @@ describe('a request', () => {
     await scene.request(1)
     expect(await scene.on('POST', '/withdraw', {})).toMatchObject({ json: { status: 'withdrawn' } })
     expect(await scene.on('POST', '/withdraw', {})).toMatchObject({ json: { code: 'auto_apply_not_found' } })
+  })
+
+  it('is kept when it was withdrawn while it is one of the last twenty of whoever asked, so that nobody fills the disk by asking', async () => {
+    await scene.carry(1)
+    const end = async (how: string, by = scene.editor): Promise<string> => {
+      const { id } = (await scene.request(1)).json as AutoApplyRecord
+      await scene.ctx.advance(1_000)
+      expect((await scene.on('POST', `/${how}`, { comment: 'no' }, by)).status).toBe(200)
+      return id
+    }
+    const rejected = await end('reject', scene.approver)
+    const approved = await end('withdraw')
+    const ran = await end('withdraw')
+    const set = (id: string, words: string) =>
+      database.pool.execute(`update auto_applies set ${words} where id = $1`, [id])
+    const byAnother = [{ by: '', byId: scene.approver.userId, at: '2026-01-01T00:00:00Z', comment: '' }]
+    await set(approved, `approvals = '${JSON.stringify(byAnother)}'`)
+    await set(ran, `status = 'ended', active_since = requested_at`)
+    const oldest = await end('withdraw')
+    const expired = await end('withdraw')
+    await set(expired, `status = 'expired', closed_by = null`)
+    await database.pool.execute(
+      `insert into auto_applies select made.* from auto_applies c, generate_series(1, $2::int) n,
+         jsonb_populate_record(c, jsonb_build_object('id', c.id || n, 'ended_at', c.ended_at + n * interval '1 ms')) made
+       where c.id = $1`,
+      [expired, ENDED_KEPT - 2],
+    )
+    const kept = async () => {
+      const rows = await database.pool.query<{ id: string }>('select id from auto_applies')
+      return [rejected, approved, ran, oldest, expired].map((id) => rows.some((row) => row.id === id))
+    }
+    await end('withdraw')
+    expect(await kept()).toEqual([true, true, true, true, true])
+    await end('withdraw')
+    expect(await kept()).toEqual([true, true, true, false, true])
+    await end('withdraw')
+    expect(await kept()).toEqual([true, true, true, false, false])
   })
 
   it('ends when nobody decides about it', async () => {
