@@ -101,16 +101,46 @@ export async function noteCommitAuthors(
 }
 
 /**
- * SQL for whether the name `c` of `commit_authors` counts for a change `a`. This is the one place of that rule. It counts where
- * it was noted before it was kept whose word it is; or where whoever said it put this very text there (`setters`), be it said
- * afterwards, unless that was handed over by then. Of others, to whom it was nothing, it counts only for what is asked for by
- * hand: who had asked in Git for this text where the change is for (`places`), and said so by the time that the change was
- * asked for (`at`), unless the same account names whoever asks (`others`). So an author is hidden by nobody who asks for
- * the text by hand in his place; and who names everybody keeps nobody from approving, for then whoever asks is named as well.
- * What is asked for in Git has whom its own account names. Who asks elsewhere is a second person to have seen the text.
+ * SQL for whether the name `c` of `commit_authors` counts for a change `a`. This and `OTHERS` are the one place of that rule. It
+ * counts where it was noted
+ * 1. before it was kept whose word it is;
+ * 2. as the word of whoever put this very text there (`setters`), be it said afterwards, unless that was handed over by then;
+ * 3. by the time that the change was asked for (`at`), as the word of one of `others`.
+ * Who asks elsewhere is a second person to have seen the text, and nobody else's word counts.
  */
-const COUNTS = `(c.by_id = '' or c.by_id = any(a.setters) and (a.handed_at is null or c.noted_at <= a.handed_at)
+const COUNTS = `(c.by_id = ''
+  or c.by_id = any(a.setters) and (a.handed_at is null or c.noted_at <= a.handed_at)
   or c.noted_at <= a.at and (a.key, c.by_id) in (select key, by_id from others))`
+
+/** SQL for whether an account keeps anything in Git where its claim `l` is for. */
+const KEEPS_SOMETHING = `(
+  exists (select from managed_configs m where m.workload_id = l.place and m.applied_by_id::text = l.by_id)
+  or exists (select from git_wishes g where g.workload_id = l.place and g.applied_by_id::text = l.by_id)
+  or exists (select from managed_fleet_configs m join fleet_configs f on f.id = m.fleet_config_id
+    where ${placeOfFleetConfigIn('f.name')} = l.place and m.applied_by_id::text = l.by_id))`
+
+/** SQL for whether anybody else ever approved what an account asked for by its claim `l`, as a request or in a campaign. */
+const WAS_APPROVED = `(
+  exists (select from approvals p join approval_votes v on v.approval_id = p.id
+    where p.workload_id = l.place and p.draft_hash = l.config_hash and p.requester_id = l.by_id and v.user_id <> l.by_id)
+  or exists (select from fleet_config_versions v join fleet_configs f on f.id = v.fleet_config_id
+    join campaigns c on c.change->>'fleet_config_id' = v.fleet_config_id::text and c.change->>'number' = v.number::text
+    where v.content_hash = l.config_hash and v.author_id = l.by_id and ${placeOfFleetConfigIn('f.name')} = l.place
+      and exists (select from jsonb_array_elements(c.approvals) y where y->>'byId' <> l.by_id)))`
+
+/**
+ * SQL for `others`, the accounts whose word counts for a change that they did not ask for. What is asked for in Git has whom its
+ * own account names, and no other. For what is asked for by hand it is who had asked in Git for this text where the change is
+ * for (`places`) by then: so an author is hidden by nobody who asks for the text by hand in his place. But not who named
+ * whoever asks (`asking`) as well, has let go all that it kept there, and had that text approved by nobody else: who names
+ * everybody of a place that it only passed by keeps nobody from approving. Where it keeps something, or was approved, a line
+ * in a commit that names whoever asks takes nobody's name from it.
+ */
+const OTHERS = `select a.key, l.by_id from asked a join asking o on o.key = a.key
+  join commit_claims l on l.config_hash = coalesce(a.content, a.hash) and l.place = any(a.places) and l.since <= a.at
+  where not a.is_from_git and (not exists (
+      select from commit_authors n where n.config_hash = l.config_hash and n.by_id = l.by_id and n.name = any(o.names))
+    or ${KEEPS_SOMETHING} or ${WAS_APPROVED})`
 
 /** A text, alone or as a version, that somebody is to approve or to look at, and what decides whose word about it counts. */
 export interface AskedText {
@@ -172,11 +202,7 @@ export const ASKED_AND_NAMED = `asked as materialized (
     select a.key, array(select lower(u.email) from users u where u.id = any(i.ids)
       union select p.name from provider_names p where p.user_id = any(i.ids)) as names
     from asked a, lateral (select array(select id::uuid from unnest(a.askers) as id where id ~ '${UUID}') as ids) i),
-  others as materialized (
-    select a.key, l.by_id from asked a join asking o on o.key = a.key
-      join commit_claims l on l.config_hash = coalesce(a.content, a.hash) and l.place = any(a.places) and l.since <= a.at
-    where not a.is_from_git and not exists (
-      select from commit_authors n where n.config_hash = l.config_hash and n.by_id = l.by_id and n.name = any(o.names))),
+  others as materialized (${OTHERS}),
   named as materialized (
     select a.key, c.name, c.said, c.by_id from asked a
       join commit_authors c on c.config_hash = coalesce(a.content, a.hash)

@@ -148,6 +148,30 @@ const handOver = async (to_owner = 'platform'): Promise<void> => {
   expect(status).toBe(200)
 }
 
+describe('whoever wrote the commit does not approve what somebody else asks for by hand, though the commit names him too', () => {
+  it.each([
+    ['as Git waits for it there', async () => {}],
+    [
+      'as Git had it approved, and let go',
+      async (id: string) => {
+        expect(await approve(shop, id, ann)).toBe('approved')
+        await release(pipeline, shop)
+      },
+    ],
+  ])('%s', async (_what, next) => {
+    await next(await wish(pipeline, shop, OWN, naming(eve, bob)))
+    const id = await request(shop, OWN)
+    expect(await approve(shop, id, eve)).toBe('author')
+    expect(await approve(shop, id, ann)).toBe('approved')
+  })
+
+  it('but where Git let go what nobody else had approved', async () => {
+    await wish(pipeline, shop, OWN, naming(eve, bob))
+    await release(pipeline, shop)
+    expect(await approve(shop, await request(shop, OWN), eve)).toBe('approved')
+  })
+})
+
 describe('a token that names everybody keeps nobody from approving', () => {
   it('what somebody else asks for on another workload, before and after', async () => {
     await wish(eve, other, TEXT, naming(ann, bob))
