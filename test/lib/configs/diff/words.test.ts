@@ -73,3 +73,26 @@ test('that a signal is sent nowhere any more stands before all else', () => {
   const human_summary = [lost, ...diff.human_summary] as ConfigDiff['human_summary']
   expect(listDiffWords({ ...diff, human_summary })[0]).toEqual({ kind: 'losesSignal', signal: 'traces' })
 })
+
+test('names, paths and addresses are cut where they are long, and no more of a large value is walked than is said', () => {
+  const long = 'x'.repeat(900_000)
+  let read = 0
+  const after = Array.from({ length: 10_000 }, () => ({
+    get a() {
+      return ++read
+    },
+  }))
+  const changed_fields = Array.from({ length: 100 }, () => ({ path: long, before: long, after }))
+  const components = [
+    component('exporters', long, { kind: 'added', addresses: [long] }),
+    component('exporters', long, { kind: 'removed', renamed_to: long }),
+    component('receivers', 'otlp', { changed_fields }),
+    component('receivers', 'later', { changed_fields }),
+  ]
+  const added = [{ section: 'exporters', kind: 'added', component_id: long }]
+  const pipelines = [{ kind: 'modified', pipeline_key: long, component_ref_changes: added }]
+  const words = listDiffWords({ ...diff, components, pipelines } as unknown as ConfigDiff)
+  expect(words.filter(({ kind }) => kind === 'changesField')).toHaveLength(38)
+  expect(JSON.stringify(words).length).toBeLessThan(20_000)
+  expect(read).toBeLessThan(20_000)
+})
