@@ -7,7 +7,7 @@ import { errorOfEnd, type TargetEndCause } from '../decide/target-end.ts'
 import { dropJoiner } from '../state/drop-joiner.ts'
 import { endForgotten } from '../state/end-forgotten.ts'
 import {
-  appliedAgoMs,
+  appliedBeforeMs,
   hasAppliedSince,
   isLostOut,
   isOpen,
@@ -247,13 +247,15 @@ export class ConfigReports {
    * process had the fleet, or none.
    */
   neverBack(uid: string): void {
-    const { deps, state } = this.#parts
+    const { state } = this.#parts
     const workload = state.workloads.get(state.homes.get(uid) ?? '')
     if (workload === undefined || state.instances.has(uid)) return
     const followed = assignmentOfUid(workload, uid)
     const target = followed?.targets.get(uid)
     if (followed === null || target === undefined) return
-    noteMissing(followed, target, appliedAgoMs(followed, target, deps.clock.heardMs(), state))
+    // A front told since that it had applied the config, as the last that it said.
+    const appliedAgoMs = followed.appliedMs.has(target) ? 0 : appliedBeforeMs(target, state.startedAt)
+    noteMissing(followed, target, appliedAgoMs)
     noteAway(followed, target)
   }
 

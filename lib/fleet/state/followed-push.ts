@@ -225,7 +225,7 @@ export function setLosses(followed: FollowedPush, target: PushTarget, losses: nu
  * How long before this process began the target had applied the config, by the time of day, which is all that is stored of
  * that; null where it has not. Below zero for one that was read back since.
  */
-const appliedBeforeMs = ({ state, endedAt }: PushTarget, startedAt: Date): number | null =>
+export const appliedBeforeMs = ({ state, endedAt }: PushTarget, startedAt: Date): number | null =>
   state === 'applied' && endedAt !== null ? startedAt.getTime() - endedAt.getTime() : null
 
 /**
