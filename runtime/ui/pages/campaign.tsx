@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
 import { campaignIs } from '../../../lib/model/campaign-states.ts'
 import { waitsForApproval } from '../../../lib/model/campaign-steps.ts'
 import type { CampaignPlan, CampaignRecord } from '../../../lib/wire/campaigns.ts'
@@ -34,7 +33,7 @@ import { addressWith } from '../state/selection.ts'
 import { heldSomewhere, holds, me } from '../state/session.ts'
 import { useNow } from '../state/use-now.ts'
 import { usePolling } from '../state/use-polling.ts'
-import { isSettled, useResource } from '../state/use-resource.ts'
+import { isSettled, useOnce, useResource } from '../state/use-resource.ts'
 import { isNarrow } from '../state/viewport.ts'
 import { CampaignDraft } from './campaign-draft.tsx'
 import { CampaignWent, useCampaignFigures } from './campaign-figures.tsx'
@@ -99,11 +98,11 @@ function useParts(of: CampaignRecord) {
   const targets = useTargets(of)
   const hasGroups = (of.plan?.target_count ?? 0) > 0 && holds('config:read_content')
   const groups = usePlanGroups(hasGroups ? groupsOf(of) : null)
-  const isThere = useRef(false)
   // Once it was shown it stays, and what is read again takes the place of what it was.
-  isThere.current ||=
-    isSettled(figures) && isSettled(targets) && !(groups.isLoading && groups.rows.length === 0)
-  return { figures, targets, groups, isThere: isThere.current }
+  const isThere = useOnce(
+    isSettled(figures) && isSettled(targets) && !(groups.isLoading && groups.rows.length === 0),
+  )
+  return { figures, targets, groups, isThere }
 }
 
 type Parts = ReturnType<typeof useParts>

@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
 import { baseOfReport } from '../../../lib/configs/effective/base-of-report.ts'
 import { namesProduction } from '../../../lib/model/production.ts'
 import { environmentOf } from '../../../lib/model/workload-states.ts'
@@ -39,7 +39,7 @@ import { can, may } from '../state/session.ts'
 import { textKey, useDebounced } from '../state/use-debounced.ts'
 import { useFailing } from '../state/use-failing.ts'
 import { useInGit } from '../state/use-in-git.ts'
-import { isSettled, type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
+import { isSettled, type Resource, touchesWorkload, useOnce, useResource } from '../state/use-resource.ts'
 import { type Base, BaseMoved, loadBase, useBefore, useKeptBase, wantedHash } from './change-base.tsx'
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
 import { Placeholders } from './change-placeholders.tsx'
@@ -530,9 +530,8 @@ function Draft({ workload, begun, standing, isManaged }: DraftProps) {
     if (newer && text === base.start) draft.replace(newer.start)
   }
   const blocker = hasMoved ? say(changeTexts).mustCompare : findBlocker(workload, base, text, validation.data)
-  const isThere = useRef(false)
-  isThere.current ||= [plan, validation, topology].every(isSettled)
-  const judged = { plan: plan.data, validation, isStale, instances, blocker, isThere: isThere.current }
+  const isThere = useOnce([plan, validation, topology].every(isSettled))
+  const judged = { plan: plan.data, validation, isStale, instances, blocker, isThere }
   return (
     <div class="two" style={{ marginTop: '24px' }}>
       <div class="stack">

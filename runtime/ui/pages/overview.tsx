@@ -50,7 +50,7 @@ import { query, setQuery } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
 import { useApprovalPolicy } from '../state/use-approval-policy.ts'
 import { usePages } from '../state/use-pages.ts'
-import { isSettled, type Resource, useResource } from '../state/use-resource.ts'
+import { isSettled, type Resource, useOnce, useResource } from '../state/use-resource.ts'
 
 const Chart = lazy<ChartProps>(async () => (await import('../parts/chart.tsx')).Chart)
 
@@ -511,9 +511,10 @@ export function OverviewPage() {
   const freeze = useFreeze()
   const policy = useApprovalPolicy(asksPolicy)
   // Drawn once all of it is there: half of the answer would be a wrong one, and what comes later pushes the rest aside.
-  const isThere = useRef(false)
-  isThere.current ||= [summary, freeze, policy].every(isSettled) && !(day.isLoading && day.rows.length === 0)
-  if (!isThere.current)
+  const isThere = useOnce(
+    [summary, freeze, policy].every(isSettled) && !(day.isLoading && day.rows.length === 0),
+  )
+  if (!isThere)
     return (
       <div class="stack">
         <Head title={words.title} />

@@ -1,4 +1,4 @@
-import { useMemo, useRef } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { baseInWordsOf } from '../../../lib/configs/effective/base-of-report.ts'
 import { environmentOf } from '../../../lib/model/workload-states.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
@@ -22,7 +22,7 @@ import { headingOf } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
 import { callOf } from '../state/names.ts'
 import { can, may } from '../state/session.ts'
-import { isSettled, type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
+import { isSettled, type Resource, touchesWorkload, useOnce, useResource } from '../state/use-resource.ts'
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
 import { DiffSummary, findsNobody } from './diff-summary.tsx'
 import { ReviewDecision } from './review-decision.tsx'
@@ -212,9 +212,8 @@ function Review({
   const standing = useStanding(workload.id)
   const { validation, plan } = review
   // Drawn once it is there whom it reaches and what the policy says: what comes later pushes the rest aside.
-  const isThere = useRef(false)
-  isThere.current ||= review.isThere && isSettled(standing)
-  if (!isThere.current) return <Waiting />
+  const isThere = useOnce(review.isThere && isSettled(standing))
+  if (!isThere) return <Waiting />
   return (
     <>
       {!isClosed && <Notices workload={workload} approval={approval} plan={plan} standing={standing.data} />}

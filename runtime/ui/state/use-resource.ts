@@ -18,6 +18,13 @@ export interface Resource<T> {
 export const isSettled = ({ data, isLoading }: Pick<Resource<unknown>, 'data' | 'isLoading'>): boolean =>
   data !== null || !isLoading
 
+/** Whether this was so once: what is drawn when all of it is there stays drawn as some of it is read again. */
+export function useOnce(is: boolean): boolean {
+  const was = useRef(false)
+  was.current ||= is
+  return was.current
+}
+
 interface State<T> {
   data: T | null
   outside: number
